@@ -1,0 +1,1 @@
+//! Operators and the tasks that chain them.

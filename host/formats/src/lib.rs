@@ -1,0 +1,1 @@
+//! JSON and raw bytes to and from columns.

@@ -1,0 +1,1 @@
+//! WebAssembly components behind the hook traits: the only user of wasmtime.

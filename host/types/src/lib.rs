@@ -1,0 +1,22 @@
+//! Plain data that every part of the host speaks: times, values, columns, batches, keys, and the traits of tenants' hooks.
+//!
+//! Nothing here does I/O, reads a clock or knows a runtime. Everything is a value that can be compared and printed.
+
+pub mod batch;
+pub mod column;
+pub mod hooks;
+pub mod key;
+pub mod pane;
+pub mod progress;
+pub mod schema;
+pub mod time;
+pub mod value;
+
+pub use batch::{Batch, Origin, PartitionId};
+pub use column::{Column, ColumnBuilder, DynamicArray};
+pub use key::{KeyGroup, Keys, key_group, key_hash, subtask_of};
+pub use pane::{PaneBatch, PaneFields, PaneInfo, PaneOp, Timing};
+pub use progress::{NO_CLOCK, Progress, ProgressEntry};
+pub use schema::{Field, FieldType, Kind, Schema};
+pub use time::{EventTime, Millis, Watermark};
+pub use value::{Value, ValueRef};

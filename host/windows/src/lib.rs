@@ -1,0 +1,1 @@
+//! Event-time rules: watermarks, windows, triggers, lateness.

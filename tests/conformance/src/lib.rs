@@ -1,0 +1,1 @@
+//! The reference interpreter of docs/semantics.md and the random tests against it.

@@ -1,0 +1,1 @@
+//! Attacks on the sandbox, each with the control that stops it.
