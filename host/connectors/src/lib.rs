@@ -1,1 +1,11 @@
-//! Sources and sinks.
+//! Sources and sinks: where records come from and where panes and refused records go.
+//!
+//! The traits say what the engine relies on; `files` holds the ones of `tidegate run`.
+
+pub mod files;
+pub mod sink;
+pub mod source;
+
+pub use files::{FilePaneSink, FileSideSink, FileSourceConfig, Input, Output, open_files, refuse_overlaps};
+pub use sink::{PaneSink, SideSink, SinkError};
+pub use source::{ErrorKind, Source, SourceBatch, SourceError};

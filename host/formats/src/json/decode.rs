@@ -188,7 +188,9 @@ fn bad_time(slot: &Slot, values: Values<'_>) -> String {
         _ => "neither an integer nor text",
     };
     let name = &slot.name;
-    format!("field `{name}` is {found}; a time is integer milliseconds or RFC 3339 with a zone, as 2026-10-22T09:41:00Z")
+    format!(
+        "field `{name}` is {found}; a time is integer milliseconds or RFC 3339 with a zone, as 2026-10-22T09:41:00Z"
+    )
 }
 
 #[cfg(test)]

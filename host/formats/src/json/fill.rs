@@ -22,23 +22,7 @@ impl<'a> Values<'a> {
     /// The value in a slot; `scratch` holds it where the record does not hold it as it is.
     #[inline]
     pub(super) fn get(&self, slot: usize, scratch: &'a mut String) -> ValueRef<'a> {
-        match self.slots[slot] {
-            Token::Absent | Token::Null => ValueRef::Null,
-            Token::Bool(value) => ValueRef::Bool(value),
-            Token::Int(value) => ValueRef::Int(value),
-            Token::Float(value) => ValueRef::Float(value),
-            Token::Text { start, end, escaped: false } => ValueRef::Text(&self.text[start..end]),
-            Token::Text { start, end, escaped: true } => {
-                scratch.clear();
-                string::unescape(&self.text[start..end], scratch);
-                ValueRef::Text(scratch)
-            }
-            Token::Nested { start, end } => {
-                scratch.clear();
-                write_canonical(&self.text[start..end], scratch);
-                ValueRef::Json(scratch)
-            }
-        }
+        value(self.text, self.slots[slot], scratch)
     }
 
     /// Whether the value is one that the field may hold.
@@ -77,6 +61,28 @@ impl<'a> Values<'a> {
     }
 }
 
+/// The value that a token of the text stands for; `scratch` holds it where the text does not hold it as it is.
+#[inline]
+pub(super) fn value<'a>(text: &'a str, token: Token, scratch: &'a mut String) -> ValueRef<'a> {
+    match token {
+        Token::Absent | Token::Null => ValueRef::Null,
+        Token::Bool(value) => ValueRef::Bool(value),
+        Token::Int(value) => ValueRef::Int(value),
+        Token::Float(value) => ValueRef::Float(value),
+        Token::Text { start, end, escaped: false } => ValueRef::Text(&text[start..end]),
+        Token::Text { start, end, escaped: true } => {
+            scratch.clear();
+            string::unescape(&text[start..end], scratch);
+            ValueRef::Text(scratch)
+        }
+        Token::Nested { start, end } => {
+            scratch.clear();
+            write_canonical(&text[start..end], scratch);
+            ValueRef::Json(scratch)
+        }
+    }
+}
+
 /// The float nearest to an integer.
 #[allow(clippy::cast_precision_loss, reason = "an integer literal in a float field means the nearest float")]
 fn to_float(value: i64) -> f64 {
@@ -105,7 +111,9 @@ fn mismatch(field: &Use, kind: Kind, token: Token) -> String {
     };
     let name = &field.name;
     match token {
-        Token::Absent | Token::Null => format!("field `{name}` is {found}; its type `{kind}` does not allow that (`{kind}?` would)"),
+        Token::Absent | Token::Null => {
+            format!("field `{name}` is {found}; its type `{kind}` does not allow that (`{kind}?` would)")
+        }
         _ => format!("field `{name}` is {found}; its type is `{kind}`"),
     }
 }

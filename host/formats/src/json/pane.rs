@@ -29,7 +29,11 @@ impl PaneEncoder {
     /// # Panics
     /// If the batch's columns are not those of the encoder's fields, or not as long as its `infos`.
     pub fn encode(&self, panes: &PaneBatch, out: &mut Vec<u8>) {
-        assert_eq!((panes.keys.len(), panes.values.len()), (self.keys.len(), self.values.len()), "one column per field");
+        assert_eq!(
+            (panes.keys.len(), panes.values.len()),
+            (self.keys.len(), self.values.len()),
+            "one column per field"
+        );
         for (row, info) in panes.infos.iter().enumerate() {
             out.push(b'{');
             for (label, column) in self.keys.iter().zip(&panes.keys) {

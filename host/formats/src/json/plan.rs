@@ -49,7 +49,8 @@ impl Plan {
     /// The plan, and the names of its slots.
     pub(super) fn new(spec: DecodeSpec) -> (Self, Vec<String>) {
         let mut names = Names::default();
-        let columns = (0..).zip(spec.fields).map(|(place, field)| names.field(field, spec.raw == Some(place))).collect();
+        let columns =
+            (0..).zip(spec.fields).map(|(place, field)| names.field(field, spec.raw == Some(place))).collect();
         let checks = spec.checks.into_iter().map(|field| names.field(field, false)).collect();
         let time = spec.time.map(|name| names.slot(name));
         let punctuation = spec.punctuation.map(|name| names.slot(name));

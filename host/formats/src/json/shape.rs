@@ -33,7 +33,12 @@ impl Shape {
 
     /// Passes over the key at this place of the record, and its colon: its slot, if it is looked for.
     #[inline]
-    pub(super) fn key(&mut self, scanner: &mut Scanner<'_>, text: &str, place: usize) -> Result<Option<usize>, Malformed> {
+    pub(super) fn key(
+        &mut self,
+        scanner: &mut Scanner<'_>,
+        text: &str,
+        place: usize,
+    ) -> Result<Option<usize>, Malformed> {
         if let Some(guess) = self.places.get(place)
             && scanner.eat_all(&guess.text)
         {

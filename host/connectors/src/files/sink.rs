@@ -1,0 +1,106 @@
+//! Writes panes and side records as JSON lines.
+//!
+//! Invariant: only whole lines reach the output, so that several sinks may share one.
+
+use std::io::{self, Write};
+
+use tidegate_formats::{PaneEncoder, SideRecord, encode_side_record};
+use tidegate_types::{PaneBatch, PaneFields};
+
+use super::output::Output;
+use crate::sink::{PaneSink, SideSink, SinkError};
+
+/// So many bytes are held back before they are written.
+const HELD: usize = 64 << 10;
+
+/// Lines on their way to an output.
+struct Writer {
+    output: String,
+    to: Box<dyn Write + Send>,
+    held: Vec<u8>,
+}
+
+impl Writer {
+    fn create(output: &Output, flag: &'static str) -> Result<Self, SinkError> {
+        Ok(Self { output: output.name(), to: output.create(flag)?, held: Vec::new() })
+    }
+
+    fn write_if_full(&mut self) -> Result<(), SinkError> {
+        if self.held.len() < HELD { Ok(()) } else { self.write_held() }
+    }
+
+    fn write_held(&mut self) -> Result<(), SinkError> {
+        let result = self.to.write_all(&self.held);
+        self.held.clear();
+        result.map_err(|source| self.failed(source))
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        self.write_held()?;
+        self.to.flush().map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: io::Error) -> SinkError {
+        let output = self.output.clone();
+        match source.kind() {
+            io::ErrorKind::BrokenPipe => SinkError::Closed { output },
+            _ => SinkError::Write { output, source },
+        }
+    }
+}
+
+/// Writes panes to a file or to standard output.
+pub struct FilePaneSink {
+    writer: Writer,
+    encoder: PaneEncoder,
+}
+
+impl FilePaneSink {
+    /// Creates the output for panes with these fields; `flag` names it in messages.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    pub fn create(output: &Output, flag: &'static str, fields: &PaneFields) -> Result<Self, SinkError> {
+        Ok(Self { writer: Writer::create(output, flag)?, encoder: PaneEncoder::new(fields) })
+    }
+}
+
+impl PaneSink for FilePaneSink {
+    fn write(&mut self, panes: &PaneBatch) -> Result<(), SinkError> {
+        self.encoder.encode(panes, &mut self.writer.held);
+        self.writer.write_if_full()
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        self.writer.flush()
+    }
+}
+
+/// Writes side records to a file or to standard output.
+pub struct FileSideSink {
+    writer: Writer,
+}
+
+impl FileSideSink {
+    /// Creates the output; `flag` names it in messages.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    pub fn create(output: &Output, flag: &'static str) -> Result<Self, SinkError> {
+        Ok(Self { writer: Writer::create(output, flag)? })
+    }
+}
+
+impl SideSink for FileSideSink {
+    fn write(&mut self, record: &SideRecord<'_>) -> Result<(), SinkError> {
+        encode_side_record(record, &mut self.writer.held);
+        self.writer.write_if_full()
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        self.writer.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests;

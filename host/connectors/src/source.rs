@@ -1,0 +1,124 @@
+//! What the engine reads from: records in arrival order, each with its partition and offset.
+
+use std::io;
+
+use bytes::Bytes;
+use tidegate_types::{PartitionId, Value};
+
+/// A bounded source that one task reads.
+///
+/// 1. `partitions` never changes: partition `PartitionId(i)` is called `partitions()[i]` where it is shown.
+/// 2. `read` returns records in arrival order. The records, their order, partitions, offsets and ends are the same for
+///    every choice of `max_rows` and `max_bytes`; these only say where batches are cut.
+/// 3. A batch holds at least one record unless the source has ended or (a source that waits for its input) an end was
+///    noticed; it holds at most `max_rows` records, and no further one once its bytes have reached `max_bytes`.
+/// 4. Every partition ends exactly once, at its position; after a partition's end no record of it follows.
+/// 5. The batch with `done` is the last, and by then every partition has ended. Later reads return an empty batch that is
+///    done and ends nothing.
+/// 6. `read` may block on its input. It MUST NOT be called again after an error.
+pub trait Source: Send {
+    /// The names of all partitions.
+    fn partitions(&self) -> &[Value];
+
+    /// The next records.
+    ///
+    /// # Errors
+    /// If the input cannot be read; what was returned before stands.
+    fn read(&mut self, max_rows: usize, max_bytes: usize) -> Result<SourceBatch, SourceError>;
+}
+
+/// Records that were read together.
+#[derive(Debug, Clone, Default)]
+pub struct SourceBatch {
+    /// The records' bytes. A record longer than [`tidegate_formats::MAX_RECORD_BYTES`] is cut to one byte more than that.
+    pub data: Bytes,
+    /// Record `i` is `data[spans[i].0..spans[i].1]`.
+    pub spans: Vec<(u32, u32)>,
+    /// Each record's partition; none for a record that cannot be read and so is of no partition (it is shown as null).
+    pub partition: Vec<Option<PartitionId>>,
+    /// Each record's offset: for files, the number of its line from 0.
+    pub offsets: Vec<u64>,
+    /// Partitions that ended: before the record at this position, or after the last one if the position is the number of
+    /// records. Ascending.
+    pub ended: Vec<(u32, PartitionId)>,
+    /// Whether nothing follows.
+    pub done: bool,
+}
+
+/// Whose fault an error is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// What was asked for cannot be: a flag is wrong (exit status 2).
+    Invalid,
+    /// The world outside failed (exit status 1).
+    External,
+}
+
+/// Why a source cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// There is no input.
+    #[error("no --input: name at least one file, or `-` for standard input")]
+    NoInput,
+    /// The file cannot be opened.
+    #[error("--input {input}: cannot be opened; check the path and its permissions")]
+    Open {
+        /// The file.
+        input: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The path leads to a directory.
+    #[error("--input {input}: is a directory; name its files, one --input for each")]
+    Directory {
+        /// The path.
+        input: String,
+    },
+    /// Standard input was named twice.
+    #[error("--input -: standard input can be read only once")]
+    StdinTwice,
+    /// `--partition-field` with several files.
+    #[error(
+        "--partition-field: needs a single --input (with several, each file is a partition); leave the flag out or \
+         join the files"
+    )]
+    PartitionsOfSeveral,
+    /// `--partition-field` with an input that can be read only once.
+    #[error(
+        "--partition-field: --input {input} cannot be read twice, and the set of partitions is found by a first pass; \
+         save it to a file"
+    )]
+    PartitionsOfStream {
+        /// The input.
+        input: String,
+    },
+    /// Reading failed.
+    #[error("--input {input}, line {line}: cannot be read")]
+    Read {
+        /// The file.
+        input: String,
+        /// The line, from 1.
+        line: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A partition turned up that the first pass did not see.
+    #[error("--input {input}, line {line}: a new partition; the file was changed while it was read, so run again")]
+    Changed {
+        /// The file.
+        input: String,
+        /// The line, from 1.
+        line: u64,
+    },
+}
+
+impl SourceError {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Read { .. } | Self::Changed { .. } => ErrorKind::External,
+            _ => ErrorKind::Invalid,
+        }
+    }
+}
