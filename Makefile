@@ -1,0 +1,79 @@
+# Everything a person runs here. `make` alone lists it.
+#
+# Compiled things go to one folder outside the clone, so that a second clone does not build the dependencies again.
+# `make CARGO_TARGET_DIR=...` chooses another. Each target does its own set-up; set-up that is done costs nothing.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+export CARGO_TARGET_DIR ?= $(HOME)/.cache/tidegate/target
+# In CI the lock file is what was reviewed: a change of it fails.
+LOCKED := $(if $(CI),--locked)
+# Of the random tests: how many cases `make soak` runs, and from which seed on.
+SEEDS ?= 10000
+
+.PHONY: help setup build guests demo demo-run test check fmt fmt-check clippy doc doc-check layers wit deny typos soak bench
+
+help: ## this list
+	@echo 'Tidegate: stream jobs in WebAssembly, event-time windows, exact results.'
+	@echo
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)$$/\1|\2/p' Makefile | while IFS='|' read -r name text; do printf '  make %-12s %s\n' "$$name" "$$text"; done
+	@echo
+	@echo 'New here? Run `make demo`, then read README.md.'
+
+setup: ## install what is missing (done: silent, under a second)
+	@.ci/setup.sh
+	@.ci/setup-guests.sh
+
+build: setup ## build the command `tidegate`
+	cargo build $(LOCKED) -p tidegate
+
+guests: setup ## build the WebAssembly components of the examples and tests
+	@.ci/build-guests.sh
+
+demo: demo-run ## windows over real flights, live in the terminal
+
+demo-run: setup ## the same through `tidegate run`, over files in one process
+	@.ci/demo-run.sh
+
+test: setup guests ## every test; what CI runs
+	cargo test $(LOCKED) --workspace --no-fail-fast
+
+check: fmt-check clippy doc-check layers wit deny typos ## format, lints, documentation, layers, contract, licences, spelling
+
+fmt: setup ## format the code
+	cargo fmt --all
+
+fmt-check: setup
+	cargo fmt --all --check
+
+clippy: setup
+	cargo clippy $(LOCKED) --workspace --all-targets -- -D warnings
+
+doc: setup ## build the documentation of the code
+	cargo doc $(LOCKED) --workspace --no-deps --document-private-items
+	@echo "open $(CARGO_TARGET_DIR)/doc/tidegate/index.html"
+
+doc-check: setup
+	RUSTDOCFLAGS='-D warnings' cargo doc $(LOCKED) --workspace --no-deps --document-private-items
+
+layers: setup
+	cargo test $(LOCKED) --quiet -p tidegate-layers
+
+wit: setup
+	cargo test $(LOCKED) --quiet -p tidegate-sdk --test contract
+
+deny: setup
+	@.ci/setup-tools.sh
+	@.ci/deny.sh
+
+typos: setup
+	@.ci/setup-tools.sh
+	@"$(or $(TIDEGATE_TOOLS),$(HOME)/.cache/tidegate/tools)/bin/typos"
+
+soak: setup ## random tests for long: make soak SEEDS=10000
+	TIDEGATE_SEEDS=$(SEEDS) cargo test $(LOCKED) --release -p tidegate-conformance -- --nocapture
+
+bench: setup guests ## the benchmarks of docs/benchmarks.md
+	cargo bench $(LOCKED) -p tidegate-bench

@@ -1,0 +1,73 @@
+//! The rules themselves, as docs/architecture.md, "Layers", has them. A change here is a change there.
+
+/// One crate's row: the crates of this workspace that it may import. Everything else is forbidden to it.
+#[derive(Debug, Clone, Copy)]
+pub struct Layer {
+    pub name: &'static str,
+    /// `None`: everything (the composition root and the tests).
+    pub may_import: Option<&'static [&'static str]>,
+}
+
+/// A dependency that is quarantined: large to build, or a border of its own.
+#[derive(Debug, Clone, Copy)]
+pub struct Heavy {
+    pub name: &'static str,
+    /// The crates that may name it in their manifest.
+    pub users: &'static [&'static str],
+    /// The crates that may have it anywhere below them. `None`: all (a build tool, which macros bring along).
+    pub reached_by: Option<&'static [&'static str]>,
+}
+
+const fn row(name: &'static str, may_import: &'static [&'static str]) -> Layer {
+    Layer { name, may_import: Some(may_import) }
+}
+
+const fn free(name: &'static str) -> Layer {
+    Layer { name, may_import: None }
+}
+
+/// Imports go up this list only.
+pub const LAYERS: &[Layer] = &[
+    row("tidegate-types", &[]),
+    row("tidegate-pipeline", &["tidegate-types"]),
+    row("tidegate-windows", &["tidegate-types", "tidegate-pipeline"]),
+    row("tidegate-formats", &["tidegate-types"]),
+    row("tidegate-sandbox", &["tidegate-types"]),
+    row("tidegate-connectors", &["tidegate-types", "tidegate-formats"]),
+    row("tidegate-dataflow", &["tidegate-types", "tidegate-pipeline", "tidegate-windows", "tidegate-formats"]),
+    row("tidegate-worker", &["tidegate-types", "tidegate-dataflow"]),
+    free("tidegate"),
+    row("tidegate-sdk-macros", &[]),
+    row("tidegate-sdk", &["tidegate-sdk-macros"]),
+    row("tidegate-componentize", &[]),
+    free("tidegate-conformance"),
+    free("tidegate-isolation"),
+    free("tidegate-e2e"),
+    free("tidegate-bench"),
+    row("tidegate-layers", &[]),
+];
+
+const SANDBOX_AND_ABOVE: [&str; 6] =
+    ["tidegate-sandbox", "tidegate", "tidegate-conformance", "tidegate-isolation", "tidegate-e2e", "tidegate-bench"];
+
+/// Who may use a heavy crate. `deny.toml` says the same of direct users to cargo-deny.
+pub const HEAVY: &[Heavy] = &[
+    Heavy { name: "wasmtime", users: &["tidegate-sandbox"], reached_by: Some(&SANDBOX_AND_ABOVE) },
+    Heavy { name: "wit-component", users: &["tidegate-componentize"], reached_by: None },
+    Heavy { name: "tokio", users: &[], reached_by: Some(&[]) },
+    Heavy { name: "rocksdb", users: &[], reached_by: Some(&[]) },
+    Heavy { name: "quinn", users: &[], reached_by: Some(&[]) },
+    Heavy { name: "sqlx", users: &[], reached_by: Some(&[]) },
+];
+
+/// Crates that decide and compute only: no files, no network, no threads, no clock, no environment.
+pub const PURE: &[&str] = &["tidegate-types", "tidegate-pipeline", "tidegate-windows"];
+
+/// Modules of the standard library that a pure crate does not touch.
+pub(crate) const IMPURE_MODULES: &[&str] = &["env", "fs", "net", "os", "process", "thread"];
+
+/// Calls that read the clock.
+pub(crate) const CLOCK_CALLS: &[&str] = &["Instant::now", "SystemTime::now"];
+
+/// The one crate of the product that reads the environment. (Tests may.)
+pub(crate) const ENVIRONMENT_READER: &str = "tidegate";
