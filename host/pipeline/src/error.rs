@@ -44,6 +44,18 @@ pub struct PipelineError {
     pub reason: String,
 }
 
+impl PipelineError {
+    /// A refusal of a bad value or a contradiction.
+    pub(crate) fn invalid(path: impl Into<String>, line: Option<usize>, reason: impl Into<String>) -> Self {
+        Self { code: ErrorCode::InvalidPipeline, path: path.into(), line, reason: reason.into() }
+    }
+
+    /// A refusal of what this release does not run yet.
+    pub(crate) fn unsupported(path: impl Into<String>, line: Option<usize>, reason: impl Into<String>) -> Self {
+        Self { code: ErrorCode::Unsupported, path: path.into(), line, reason: reason.into() }
+    }
+}
+
 impl fmt::Display for PipelineError {
     /// `invalid-pipeline: window.slide (line 12): …`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,13 +73,19 @@ impl fmt::Display for PipelineError {
 pub struct Warning {
     /// The place in the file.
     pub path: String,
+    /// The line, from 1.
+    pub line: Option<usize>,
     /// What the author should know.
     pub reason: String,
 }
 
 impl fmt::Display for Warning {
-    /// `dedup.horizon: …`
+    /// `dedup.horizon (line 9): …`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path, self.reason)
+        f.write_str(&self.path)?;
+        if let Some(line) = self.line {
+            write!(f, " (line {line})")?;
+        }
+        write!(f, ": {}", self.reason)
     }
 }

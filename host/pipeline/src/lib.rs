@@ -3,36 +3,28 @@
 //! [`parse`] turns YAML or JSON text into a [`Pipeline`] without contradictions, or says what is wrong, where (path and
 //! line) and what to do. [`check_supported`] refuses by name what this release does not run yet. Pure: no I/O, no clock.
 
+mod check;
+mod decode;
+mod duration;
 mod error;
+mod ids;
 mod model;
+mod nearest;
+mod node;
+mod parsed;
+mod path;
+mod place;
+mod reader;
+mod schema;
+mod supported;
 
+pub use check::check_outputs;
 pub use error::{ErrorCode, PipelineError, Warning};
+pub use ids::{OperatorId, OperatorKind, operator_ids};
 pub use model::{
     Accumulation, Aggregate, Checkpoint, CheckpointMode, ComponentRef, Condition, Dedup, Early, Format, Function, Hook,
     Late, Pipeline, Sink, Source, Strategy, Trigger, WatermarkSpec, Window, WindowKind,
 };
-
-/// A pipeline and what its author should know about it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Parsed {
-    /// The pipeline.
-    pub pipeline: Pipeline,
-    /// Remarks that refuse nothing.
-    pub warnings: Vec<Warning>,
-}
-
-/// Reads a pipeline file, YAML or JSON.
-///
-/// # Errors
-/// The first thing that is wrong, with its path and line.
-pub fn parse(_text: &str) -> Result<Parsed, PipelineError> {
-    Err(PipelineError { code: ErrorCode::Unsupported, path: String::new(), line: None, reason: "being written".into() })
-}
-
-/// Refuses by name what this release does not run yet.
-///
-/// # Errors
-/// The first such thing, with code `unsupported`.
-pub fn check_supported(_pipeline: &Pipeline) -> Result<(), PipelineError> {
-    Ok(())
-}
+pub use parsed::{Parsed, parse};
+pub use schema::json_schema;
+pub use supported::check_supported;

@@ -1,0 +1,76 @@
+//! Remarks: files that are sound and may still not mean what their author thinks.
+
+use tidegate_types::Millis;
+
+use super::{Fault, kinds, upsert_key};
+use crate::model::{Aggregate, Pipeline, WindowKind};
+use crate::path::{key, quoted};
+
+/// All remarks, in the order of the file's keys.
+pub(super) fn all(pipeline: &Pipeline) -> Vec<Fault> {
+    let mut remarks = Vec::new();
+    remarks.extend(identity_forgotten_before_its_window(pipeline));
+    remarks.extend(pipeline.aggregates.iter().filter_map(|aggregate| condition_never_holds(pipeline, aggregate)));
+    remarks.extend(rows_overwrite_each_other(pipeline));
+    remarks.extend(nothing_is_kept(pipeline));
+    remarks
+}
+
+fn identity_forgotten_before_its_window(pipeline: &Pipeline) -> Option<Fault> {
+    let horizon = pipeline.dedup.as_ref()?.horizon;
+    let (size, called) = match &pipeline.window.kind {
+        WindowKind::Tumbling { size, .. } | WindowKind::Sliding { size, .. } => (*size, "size"),
+        WindowKind::Session { gap, .. } => (*gap, "gap"),
+        WindowKind::Global | WindowKind::Custom { .. } => return None,
+    };
+    let kept = Millis(size.0 + pipeline.window.allowed_lateness.0);
+    if horizon >= kept {
+        return None;
+    }
+    let reason = format!(
+        "identities are remembered for {horizon}, and a window takes records for {kept} ({called} and allowed lateness): an \
+         identity can be forgotten up to one window before its window is, and its duplicate then counts; {kept} excludes that"
+    );
+    Some(Fault::new("dedup.horizon", "dedup", reason))
+}
+
+fn condition_never_holds(pipeline: &Pipeline, aggregate: &Aggregate) -> Option<Fault> {
+    let Aggregate::Builtin { name, condition: Some(condition), .. } = aggregate else { return None };
+    let (given, declared) = kinds::never_equal(pipeline, condition)?;
+    let path = key(&key(&key("aggregate", name), "where"), "equals");
+    let reason = format!(
+        "this is {given}, and {} is declared as {declared}: values of different kinds are never equal, so nothing is counted",
+        quoted(&condition.field)
+    );
+    Some(Fault::new(path, "aggregate", reason))
+}
+
+fn rows_overwrite_each_other(pipeline: &Pipeline) -> Vec<Fault> {
+    let Some(key) = upsert_key(pipeline) else { return Vec::new() };
+    let mut remarks = Vec::new();
+    let has = |name: &str| key.iter().any(|field| field == name);
+    if let Some(missing) = pipeline.key_by.iter().find(|name| !has(name)) {
+        let reason = format!("without {} rows of different keys overwrite each other; add it", quoted(missing));
+        remarks.push(Fault::new("sink.key", "sink", reason));
+    }
+    let global = matches!(pipeline.window.kind, WindowKind::Global);
+    if !global && !has("window_start") && !has("window_end") {
+        let reason = "without `window_start` rows of different windows of a key overwrite each other; add it";
+        remarks.push(Fault::new("sink.key", "sink", reason));
+    }
+    if let Some(aggregate) = pipeline.aggregates.iter().find(|aggregate| has(aggregate.name())) {
+        let reason = format!(
+            "{} is an aggregate, which may change from pane to pane and then leaves the earlier row behind; remove it",
+            quoted(aggregate.name())
+        );
+        remarks.push(Fault::new("sink.key", "sink", reason));
+    }
+    remarks
+}
+
+fn nothing_is_kept(pipeline: &Pipeline) -> Option<Fault> {
+    pipeline.checkpoint.as_ref()?;
+    let reason =
+        "accepted, but this release takes no checkpoints yet: a run that ends early starts again from the beginning";
+    Some(Fault::new("checkpoint", "checkpoint", reason))
+}

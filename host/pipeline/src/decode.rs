@@ -1,0 +1,159 @@
+//! From the tree to a `Pipeline`: one decoder per object of the file, defaults filled in.
+//!
+//! Here a value is checked by itself and against its neighbours in the same object; what several objects say together is
+//! checked by `check` afterwards. The key lists below are the grammar: `schema` publishes the same ones.
+
+pub(crate) mod aggregate;
+pub(crate) mod component;
+pub(crate) mod sink;
+pub(crate) mod source;
+pub(crate) mod trigger;
+pub(crate) mod window;
+
+use crate::error::PipelineError;
+use crate::model::{Accumulation, Checkpoint, CheckpointMode, Dedup, Pipeline, WindowKind};
+use crate::nearest::list;
+use crate::node::{Content, Node};
+use crate::place::{Object, Place};
+
+/// The keys of the file.
+pub(crate) const KEYS: [&str; 16] = [
+    "job",
+    "version",
+    "source",
+    "map",
+    "key_by",
+    "dedup",
+    "window",
+    "trigger",
+    "accumulation",
+    "aggregate",
+    "late_side_output",
+    "dead_letter_output",
+    "sink",
+    "checkpoint",
+    "parallelism",
+    "max_parallelism",
+];
+/// The keys of the long form, which a later release reads.
+const LONG_FORM: [&str; 6] = ["sources", "operators", "sinks", "join", "joins", "process"];
+/// The keys of `dedup`.
+pub(crate) const DEDUP: [&str; 2] = ["field", "horizon"];
+/// The keys of `checkpoint`.
+pub(crate) const CHECKPOINT: [&str; 3] = ["interval", "mode", "unaligned_after"];
+/// The words of `accumulation`.
+pub(crate) const ACCUMULATIONS: [(&str, Accumulation); 3] = [
+    ("accumulating", Accumulation::Accumulating),
+    ("discarding", Accumulation::Discarding),
+    ("accumulating_and_retracting", Accumulation::AccumulatingAndRetracting),
+];
+/// The words of `checkpoint.mode`.
+pub(crate) const CHECKPOINT_MODES: [(&str, CheckpointMode); 2] =
+    [("aligned", CheckpointMode::Aligned), ("unaligned", CheckpointMode::Unaligned)];
+/// How many key groups a job has that does not say.
+pub(crate) const DEFAULT_MAX_PARALLELISM: u32 = 1024;
+/// The most key groups.
+pub(crate) const LIMIT_MAX_PARALLELISM: u32 = 32_768;
+
+/// Decodes the whole file.
+pub(crate) fn pipeline(root: &Node) -> Result<Pipeline, PipelineError> {
+    let file = Place::root(root);
+    refuse_long_form(&file)?;
+    let file = file.object("the pipeline", &KEYS)?;
+    let job = file.require("job", "name the job, such as `job: campaign-metrics`")?.name("the job's name")?;
+    let version = file.require("version", "number it, such as `version: 1`")?.integer("`version`", 0, u64::MAX)?;
+    let source = source::decode(&file.require("source", "say which log is read and how its watermark is made")?)?;
+    let map = file.get("map").map(|place| component::hook(&place, "map")).transpose()?;
+    let key_by =
+        file.require("key_by", "list the key's fields, or write `key_by: []` for one key")?.fields("`key_by`")?;
+    let dedup = file.get("dedup").map(|place| dedup(&place)).transpose()?;
+    let window =
+        window::decode(&file.require("window", "choose windows, such as `window: {type: tumbling, size: 1m}`")?)?;
+    let global = matches!(window.kind, WindowKind::Global);
+    let trigger = trigger::decode(file.get("trigger").as_ref(), global)?;
+    let accumulation =
+        file.get("accumulation").map(|place| place.choice("an accumulation", &ACCUMULATIONS)).transpose()?;
+    let aggregates =
+        aggregate::decode(&file.require("aggregate", "say what is computed, such as `aggregate: {clicks: count}`")?)?;
+    let max_parallelism = max_parallelism(&file)?;
+    Ok(Pipeline {
+        job,
+        version,
+        source,
+        map,
+        key_by,
+        dedup,
+        window,
+        trigger,
+        accumulation: accumulation.unwrap_or(Accumulation::Accumulating),
+        aggregates,
+        late_side_output: log(&file, "late_side_output")?,
+        dead_letter_output: log(&file, "dead_letter_output")?,
+        sink: sink::decode(&file.require("sink", "say where panes go, such as `sink: {type: log, log: out}`")?)?,
+        checkpoint: file.get("checkpoint").map(|place| checkpoint(&place)).transpose()?,
+        parallelism: parallelism(&file, max_parallelism)?,
+        max_parallelism,
+    })
+}
+
+/// Names the long form where it is used, instead of calling its keys unknown.
+fn refuse_long_form(file: &Place<'_>) -> Result<(), PipelineError> {
+    let Content::Map(_) = &file.node.content else { return Ok(()) };
+    for (entry, place) in file.entries("the pipeline")? {
+        let key = entry.key.as_str();
+        let several = matches!(key, "source" | "sink" | "window") && matches!(entry.value.content, Content::List(_));
+        if several || LONG_FORM.contains(&key) {
+            let reason = format!(
+                "`{key}` here is the long form (several sources, joins or operators: {}), which this release does not \
+                 run yet; write one `source`, one `window` and one `sink`",
+                list(&LONG_FORM)
+            );
+            return Err(PipelineError::unsupported(place.path, Some(entry.line), reason));
+        }
+    }
+    Ok(())
+}
+
+fn dedup(place: &Place<'_>) -> Result<Dedup, PipelineError> {
+    let object = place.object("`dedup`", &DEDUP)?;
+    let field = object.require("field", "name the field that identifies a record")?.field()?;
+    let horizon = object.require("horizon", "say how long identities are remembered, such as `10m`")?.duration()?;
+    Ok(Dedup { field, horizon })
+}
+
+fn log(file: &Object<'_>, key: &str) -> Result<Option<String>, PipelineError> {
+    file.get(key).map(|place| place.name("the log's name")).transpose()
+}
+
+fn checkpoint(place: &Place<'_>) -> Result<Checkpoint, PipelineError> {
+    let object = place.object("`checkpoint`", &CHECKPOINT)?;
+    let interval =
+        object.require("interval", "say how often, such as `interval: 30s`")?.positive_duration("`interval`")?;
+    let mode = object.get("mode").map(|place| place.choice("a mode", &CHECKPOINT_MODES)).transpose()?;
+    let mode = mode.unwrap_or(CheckpointMode::Aligned);
+    let unaligned_after =
+        object.get("unaligned_after").map(|place| place.positive_duration("`unaligned_after`")).transpose()?;
+    if mode == CheckpointMode::Unaligned && unaligned_after.is_some() {
+        let reason = "checkpoints that are unaligned from the start cannot turn so; remove it, or use `mode: aligned`";
+        return Err(object.refuse_at("unaligned_after", reason));
+    }
+    Ok(Checkpoint { interval, mode, unaligned_after })
+}
+
+fn max_parallelism(file: &Object<'_>) -> Result<u32, PipelineError> {
+    let given = file.get("max_parallelism");
+    let read = |place: Place<'_>| place.integer_u32("`max_parallelism`", 1, LIMIT_MAX_PARALLELISM);
+    Ok(given.map(read).transpose()?.unwrap_or(DEFAULT_MAX_PARALLELISM))
+}
+
+fn parallelism(file: &Object<'_>, max: u32) -> Result<Option<u32>, PipelineError> {
+    let Some(place) = file.get("parallelism") else { return Ok(None) };
+    let parallelism = place.integer_u32("`parallelism`", 1, LIMIT_MAX_PARALLELISM)?;
+    if parallelism > max {
+        let reason = format!(
+            "{parallelism} tasks cannot share {max} key groups; lower it, or raise `max_parallelism` (only before the job keeps state)"
+        );
+        return Err(place.refuse(reason));
+    }
+    Ok(Some(parallelism))
+}

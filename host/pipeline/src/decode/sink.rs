@@ -1,0 +1,88 @@
+//! `sink`: where panes go.
+
+use crate::error::PipelineError;
+use crate::model::Sink;
+use crate::place::{Object, Place};
+
+/// The keys of `sink`.
+pub(crate) const KEYS: [&str; 4] = ["type", "table", "key", "log"];
+/// The words of `sink.type`.
+pub(crate) const TYPES: [(&str, SinkType); 5] = [
+    ("upsert_store", SinkType::UpsertStore),
+    ("transactional_log", SinkType::TransactionalLog),
+    ("log", SinkType::Log),
+    ("outbox", SinkType::Outbox),
+    ("parquet", SinkType::Parquet),
+];
+
+/// A type without what belongs to it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SinkType {
+    UpsertStore,
+    TransactionalLog,
+    Log,
+    Outbox,
+    Parquet,
+}
+
+impl SinkType {
+    /// The keys that belong to the type, besides `type`.
+    pub(crate) const fn keys(self) -> &'static [&'static str] {
+        match self {
+            Self::UpsertStore => &["table", "key"],
+            Self::TransactionalLog | Self::Log => &["log"],
+            Self::Outbox | Self::Parquet => &["table"],
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::UpsertStore => "`upsert_store`",
+            Self::TransactionalLog => "`transactional_log`",
+            Self::Log => "`log`",
+            Self::Outbox => "`outbox`",
+            Self::Parquet => "`parquet`",
+        }
+    }
+}
+
+pub(crate) fn decode(place: &Place<'_>) -> Result<Sink, PipelineError> {
+    let object = place.object("`sink`", &KEYS)?;
+    let sink_type =
+        object.require("type", "choose one, such as `type: upsert_store`")?.choice("a sink type", &TYPES)?;
+    let keys: Vec<&str> = ["type"].iter().chain(sink_type.keys()).copied().collect();
+    object.only(&keys, sink_type.name(), belongs)?;
+    Ok(match sink_type {
+        SinkType::UpsertStore => upsert(&object)?,
+        SinkType::TransactionalLog => Sink::TransactionalLog { log: log(&object)? },
+        SinkType::Log => Sink::Log { log: log(&object)? },
+        SinkType::Outbox => Sink::Outbox { table: table(&object)? },
+        SinkType::Parquet => Sink::Parquet { table: table(&object)? },
+    })
+}
+
+/// The types that a key belongs to.
+fn belongs(key: &str) -> &'static str {
+    match key {
+        "log" => "`type: transactional_log` or `type: log`",
+        _ => "`type: upsert_store`",
+    }
+}
+
+fn upsert(object: &Object<'_>) -> Result<Sink, PipelineError> {
+    let table = object.require("table", "name the table")?.name("the table's name")?;
+    let place = object.require("key", "list the output fields that identify a row, such as `[id, window_start]`")?;
+    let key = place.fields("`key`")?;
+    if key.is_empty() {
+        return Err(place.refuse("a row needs an identity; list output fields, such as `[id, window_start]`"));
+    }
+    Ok(Sink::UpsertStore { table, key })
+}
+
+fn log(object: &Object<'_>) -> Result<String, PipelineError> {
+    object.require("log", "name the log that is written")?.name("the log's name")
+}
+
+fn table(object: &Object<'_>) -> Result<Option<String>, PipelineError> {
+    object.get("table").map(|place| place.name("the table's name")).transpose()
+}
