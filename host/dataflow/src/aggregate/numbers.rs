@@ -1,0 +1,146 @@
+//! Sums by slot: what `sum` and `avg` share.
+//!
+//! A slot that has met only integers is a 64-bit number in place. One that meets a float (or, for `avg`, integers beyond
+//! 64 bits) gets an [`ExactSum`] beside, and the number says where.
+
+use tidegate_types::{Column, Value};
+
+use super::arena::Arena;
+use super::exact::ExactSum;
+use super::store::{Rows, bytes_of};
+
+/// One sum per slot.
+#[derive(Debug, Default)]
+pub(super) struct Numbers {
+    states: Vec<State>,
+    /// The sum, or the place of the exact sum.
+    sums: Vec<i64>,
+    exact: Arena<ExactSum>,
+    exact_heap_bytes: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum State {
+    /// No number was added, and the sum is 0.
+    #[default]
+    Empty,
+    Int,
+    Exact,
+}
+
+/// A slot's sum.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Sum<'a> {
+    Empty,
+    Int(i64),
+    Exact(&'a ExactSum),
+}
+
+impl Numbers {
+    pub(super) fn reserve(&mut self, slots: usize) {
+        self.states.resize(slots, State::Empty);
+        self.sums.resize(slots, 0);
+    }
+
+    pub(super) fn reset(&mut self, slot: usize) {
+        if self.states[slot] == State::Exact {
+            let sum = self.exact.remove(place(self.sums[slot]));
+            self.exact_heap_bytes -= sum.heap_bytes();
+        }
+        self.states[slot] = State::Empty;
+        self.sums[slot] = 0;
+    }
+
+    pub(super) fn slots(&self) -> usize {
+        self.states.len()
+    }
+
+    pub(super) fn get(&self, slot: usize) -> Sum<'_> {
+        match self.states[slot] {
+            State::Empty => Sum::Empty,
+            State::Int => Sum::Int(self.sums[slot]),
+            State::Exact => Sum::Exact(self.exact.get(place(self.sums[slot]))),
+        }
+    }
+
+    /// Adds the rows' numbers. Returns how far the integers among them can have moved a sum, saturating.
+    pub(super) fn add(&mut self, rows: &Rows<'_>) -> u64 {
+        let mut magnitude: u64 = 0;
+        match &rows.input.column {
+            Some(Column::Int(array)) => {
+                let values: &[i64] = array.values();
+                rows.each(|row, slot| {
+                    magnitude = magnitude.saturating_add(values[row].unsigned_abs());
+                    self.add_int(slot, values[row]);
+                });
+            }
+            Some(Column::Float(array)) => {
+                let values: &[f64] = array.values();
+                rows.each(|row, slot| self.change_exact(slot, |sum| sum.add_float(values[row])));
+            }
+            Some(Column::Dynamic(array)) => rows.each(|row, slot| match array.values()[row] {
+                Value::Int(value) => {
+                    magnitude = magnitude.saturating_add(value.unsigned_abs());
+                    self.add_int(slot, value);
+                }
+                Value::Float(value) => self.change_exact(slot, |sum| sum.add_float(value)),
+                _ => {}
+            }),
+            _ => {}
+        }
+        magnitude
+    }
+
+    pub(super) fn merge(&mut self, into: usize, from: usize) {
+        match self.states[from] {
+            State::Empty => {}
+            State::Int => self.add_int(into, self.sums[from]),
+            State::Exact => {
+                let from = self.exact.get(place(self.sums[from])).clone();
+                self.change_exact(into, |sum| sum.merge(&from));
+            }
+        }
+    }
+
+    /// The sum of all slots' distances from zero, saturating; slots that have met a float are left out.
+    pub(super) fn magnitude(&self) -> u64 {
+        let ints = self.states.iter().zip(&self.sums).filter(|(state, _)| **state == State::Int);
+        ints.fold(0, |total: u64, (_, sum)| total.saturating_add(sum.unsigned_abs()))
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        bytes_of::<State>(self.states.len())
+            + bytes_of::<i64>(self.sums.len())
+            + bytes_of::<ExactSum>(self.exact.places())
+            + self.exact_heap_bytes
+    }
+
+    #[inline]
+    fn add_int(&mut self, slot: usize, value: i64) {
+        if self.states[slot] != State::Exact
+            && let Some(sum) = self.sums[slot].checked_add(value)
+        {
+            self.sums[slot] = sum;
+            self.states[slot] = State::Int;
+        } else {
+            self.change_exact(slot, |sum| sum.add_int(value));
+        }
+    }
+
+    /// Changes a slot's exact sum, making one of what it holds if need be.
+    fn change_exact(&mut self, slot: usize, change: impl FnOnce(&mut ExactSum)) {
+        if self.states[slot] != State::Exact {
+            let sum = self.exact.insert(ExactSum::of_int(self.sums[slot]));
+            self.sums[slot] = i64::try_from(sum).expect("places are below 2^32");
+            self.states[slot] = State::Exact;
+        }
+        let sum = self.exact.get_mut(place(self.sums[slot]));
+        let before = sum.heap_bytes();
+        change(sum);
+        self.exact_heap_bytes += sum.heap_bytes() - before;
+    }
+}
+
+fn place(number: i64) -> u64 {
+    u64::try_from(number).expect("a place is never negative")
+}

@@ -1,0 +1,114 @@
+//! Something per distinct value and slot: what `count_distinct` and `top_k` keep.
+//!
+//! Integers are keys as they are; every other value is a key by its stored encoding, which two values share exactly if
+//! they are equal. The hash has a fixed seed, and nothing that is shown depends on the order of a table.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use tidegate_types::ValueRef;
+use tidegate_types::key::encode_value;
+
+use super::store::{bytes, bytes_of};
+
+/// A table per slot.
+#[derive(Debug)]
+pub(super) struct Tallies<T> {
+    slots: Vec<Option<Box<Tally<T>>>>,
+    held: u64,
+    scratch: Vec<u8>,
+}
+
+/// One slot's table.
+#[derive(Debug)]
+pub(super) struct Tally<T> {
+    pub(super) ints: HashMap<i64, T, FixedState>,
+    /// By [`encode_value`].
+    pub(super) others: HashMap<Box<[u8]>, T, FixedState>,
+    key_bytes: u64,
+}
+
+impl<T> Default for Tallies<T> {
+    fn default() -> Self {
+        Self { slots: Vec::new(), held: 0, scratch: Vec::new() }
+    }
+}
+
+impl<T> Default for Tally<T> {
+    fn default() -> Self {
+        Self { ints: HashMap::default(), others: HashMap::default(), key_bytes: 0 }
+    }
+}
+
+impl<T: Copy + Default> Tallies<T> {
+    pub(super) fn reserve(&mut self, slots: usize) {
+        self.slots.resize_with(slots, || None);
+    }
+
+    pub(super) fn reset(&mut self, slot: usize) {
+        if let Some(tally) = self.slots[slot].take() {
+            self.held -= tally.bytes();
+        }
+    }
+
+    /// Changes what a slot holds for a value; it holds the default at first.
+    pub(super) fn change(&mut self, slot: usize, value: ValueRef<'_>, change: impl FnOnce(&mut T)) {
+        let (tally, scratch) = (self.slots[slot].get_or_insert_default(), &mut self.scratch);
+        let before = tally.bytes();
+        match value {
+            ValueRef::Int(value) => change(tally.ints.entry(value).or_default()),
+            other => {
+                scratch.clear();
+                encode_value(scratch, other);
+                change(tally.other(scratch));
+            }
+        }
+        // A fresh table has no bytes of its own yet, so the difference is what is new.
+        self.held = self.held + tally.bytes() - before;
+    }
+
+    /// Brings what `from` holds for each value into what `into` holds for it.
+    pub(super) fn merge(&mut self, into: usize, from: usize, combine: impl Fn(&mut T, T)) {
+        let Some(source) = self.slots[from].take() else { return };
+        let target = self.slots[into].get_or_insert_default();
+        let before = target.bytes();
+        for (value, more) in &source.ints {
+            combine(target.ints.entry(*value).or_default(), *more);
+        }
+        for (value, more) in &source.others {
+            combine(target.other(value), *more);
+        }
+        self.held = self.held + target.bytes() - before;
+        self.slots[from] = Some(source);
+    }
+
+    pub(super) fn get(&self, slot: usize) -> Option<&Tally<T>> {
+        self.slots[slot].as_deref()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        bytes_of::<Option<Box<Tally<T>>>>(self.slots.len()) + self.held
+    }
+}
+
+impl<T: Default> Tally<T> {
+    fn other(&mut self, encoded: &[u8]) -> &mut T {
+        if !self.others.contains_key(encoded) {
+            self.key_bytes += bytes(encoded.len());
+            self.others.insert(encoded.into(), T::default());
+        }
+        self.others.get_mut(encoded).expect("inserted just above")
+    }
+}
+
+impl<T> Tally<T> {
+    /// The number of distinct values.
+    pub(super) fn len(&self) -> usize {
+        self.ints.len() + self.others.len()
+    }
+
+    /// Bytes of the tables, counted from the first value on.
+    fn bytes(&self) -> u64 {
+        let own = if self.len() == 0 { 0 } else { bytes_of::<Self>(1) };
+        own + bytes(self.ints.allocation_size()) + bytes(self.others.allocation_size()) + self.key_bytes
+    }
+}
