@@ -1,0 +1,93 @@
+//! One seed from end to end: draw, interpret, run at several speeds, compare, and on a difference report it small.
+//!
+//! Invariant: a report holds all that is needed to see the difference again: the seed, a folder with the minimised
+//! scenario, and the command.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use crate::compare::{Difference, difference};
+use crate::generate;
+use crate::minimise::minimise;
+use crate::reference::interpret;
+use crate::run::{Binary, Speed};
+use crate::scenario::Scenario;
+
+/// Sizes of batches at which every scenario runs; `--parallelism` "changes speed, never output" either.
+pub const BATCH_ROWS: [usize; 4] = [1, 2, 7, 1000];
+
+/// Numbers of tasks at which every scenario runs.
+pub const PARALLELISM: [usize; 1] = [1];
+
+/// The speeds of one scenario: each size of batch with one task, and each other number of tasks at one size.
+pub fn speeds() -> Vec<Speed> {
+    let one = BATCH_ROWS.map(|batch_rows| Speed { batch_rows, parallelism: 1 });
+    let more = PARALLELISM.into_iter().filter(|n| *n > 1).map(|parallelism| Speed { batch_rows: 7, parallelism });
+    one.into_iter().chain(more).collect()
+}
+
+/// Checks the scenario drawn from a seed; an error is a report for people.
+///
+/// # Errors
+/// The difference between reference and engine, minimised, or why the run could not be made.
+pub fn check_seed(binary: &Binary, seed: u64, folder: &Path) -> Result<(), String> {
+    let scenario = generate::scenario(seed);
+    check(binary, &scenario, folder).map_err(|report| format!("seed {seed} (replay: SEED={seed})\n{report}"))
+}
+
+/// Checks one scenario at every speed.
+///
+/// # Errors
+/// As [`check_seed`].
+pub fn check(binary: &Binary, scenario: &Scenario, folder: &Path) -> Result<(), String> {
+    for speed in speeds() {
+        let found =
+            differs(binary, scenario, folder, speed).map_err(|e| format!("cannot run {:?}: {e}", binary.path()))?;
+        if let Some(first) = found {
+            return Err(report(binary, scenario, folder, (speed, &first)));
+        }
+    }
+    Ok(())
+}
+
+fn differs(binary: &Binary, scenario: &Scenario, folder: &Path, speed: Speed) -> io::Result<Option<Difference>> {
+    let got = binary.run(scenario, folder, speed)?;
+    Ok(difference(scenario, &interpret(scenario), &got))
+}
+
+/// Whether a run's difference is of the same sort, so that minimising does not wander off.
+fn same_sort(a: &Difference, b: &Difference) -> bool {
+    let refused = |d: &Difference| d.text.contains("Some(2)");
+    a.kind == b.kind && (a.kind != "exit" || refused(a) == refused(b))
+}
+
+fn report(binary: &Binary, scenario: &Scenario, folder: &Path, found: (Speed, &Difference)) -> String {
+    let (speed, first) = found;
+    let mut last = first.clone();
+    let small = minimise(scenario.clone(), &mut |candidate| match differs(binary, candidate, folder, speed) {
+        Ok(Some(now)) if same_sort(first, &now) => {
+            last = now;
+            true
+        }
+        _ => false,
+    });
+    let kept = std::env::temp_dir()
+        .join(format!("tidegate-difference-{}", folder.file_name().map_or("x".into(), |n| n.to_string_lossy())));
+    let args = small.write(&kept).map(|args| args.join(" ")).unwrap_or_else(|e| format!("(not written: {e})"));
+    let expected = interpret(&small);
+    let lines =
+        |flag: &str| expected.lines.get(flag).into_iter().flatten().map(|l| format!("{l}\n")).collect::<String>();
+    let panes = lines("output") + &expected.summary.to_string() + "\n";
+    let _ = fs::write(kept.join("expected.ndjson"), panes);
+    let input: Vec<String> = small.files.iter().map(|lines| lines.join("\n    ")).collect();
+    format!(
+        "{speed:?}, minimised to\n  pipeline {}\n  input\n    {}\n{}\nreplay: cd {} && {} {args} {}",
+        small.pipeline,
+        input.join("\n    --- next file ---\n    "),
+        last.text,
+        kept.display(),
+        binary.path().display(),
+        speed.args().join(" "),
+    )
+}

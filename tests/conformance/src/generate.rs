@@ -1,0 +1,90 @@
+//! Draws a scenario from a seed: a valid pipeline from the whole grammar, and events that visit its corners.
+//!
+//! Invariant: the same seed gives the same scenario on every machine, and wall-clock time never decides an output (a
+//! processing-time trigger or an idle timeout that could fall due is drawn only with `--arrival-field`).
+
+use crate::scenario::Scenario;
+
+mod events;
+mod pipeline;
+#[cfg(test)]
+mod tests;
+
+/// SplitMix64: a small generator whose sequence is fixed by its definition.
+pub struct Rng(u64);
+
+impl Rng {
+    /// A sequence of its own for each seed.
+    pub fn new(seed: u64) -> Self {
+        Rng(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number in `from..=to`.
+    pub fn within(&mut self, from: i64, to: i64) -> i64 {
+        let span = u64::try_from(to - from).expect("from <= to") + 1;
+        from + i64::try_from(self.next() % span).expect("spans are small")
+    }
+
+    /// True in `percent` of 100 cases.
+    pub fn chance(&mut self, percent: i64) -> bool {
+        self.within(0, 99) < percent
+    }
+
+    /// One of the given things.
+    pub fn pick<'a, T>(&mut self, things: &'a [T]) -> &'a T {
+        let last = i64::try_from(things.len()).expect("few things") - 1;
+        &things[usize::try_from(self.within(0, last)).expect("from zero")]
+    }
+}
+
+/// What the pipeline and the events have to agree on.
+struct Plan {
+    /// Milliseconds that times, sizes and delays are multiples of, so that boundaries are met.
+    unit: i64,
+    /// Where event times and arrivals begin.
+    base: i64,
+    arrivals: bool,
+    partition_field: bool,
+    files: usize,
+    /// Which values the field `v` takes.
+    values: events::Values,
+    /// Whether keys are more than a few short texts.
+    odd_keys: bool,
+    /// Whether lines that are no records occur.
+    broken: bool,
+}
+
+/// The scenario of a seed.
+pub fn scenario(seed: u64) -> Scenario {
+    let mut rng = Rng::new(seed);
+    let rng = &mut rng;
+    let unit = *rng.pick(&[1, 10, 1_000, 1_000, 60_000, 3_600_000]);
+    let base = *rng.pick(&[0, -20 * unit, -7, 1_792_662_060_000, 1_792_662_060_123, -1_000_000_000_000]);
+    let files = *rng.pick(&[1, 1, 1, 2, 3]);
+    let plan = Plan {
+        unit,
+        base,
+        arrivals: rng.chance(60),
+        partition_field: files == 1 && rng.chance(40),
+        files,
+        values: *rng.pick(&events::Values::ALL),
+        odd_keys: rng.chance(30),
+        broken: rng.chance(25),
+    };
+    let pipeline = pipeline::draw(rng, &plan);
+    let files = events::draw(rng, &plan, &pipeline);
+    Scenario {
+        pipeline,
+        files,
+        partition_field: plan.partition_field.then(|| "p".to_owned()),
+        arrival_field: plan.arrivals.then(|| "at".to_owned()),
+    }
+}

@@ -1,0 +1,39 @@
+//! What the generator promises to the rest of the suite.
+
+use super::scenario;
+use crate::reference::interpret;
+
+#[test]
+fn draws_the_same_scenario_from_the_same_seed() {
+    for seed in 0..20 {
+        let (a, b) = (scenario(seed), scenario(seed));
+        assert_eq!((a.pipeline, a.files), (b.pipeline, b.files), "seed {seed}");
+    }
+}
+
+#[test]
+fn reaches_every_verdict_timing_and_count() {
+    let mut total = std::collections::BTreeMap::new();
+    for seed in 0..400 {
+        let summary = interpret(&scenario(seed)).summary;
+        for (name, count) in summary.members().chain(summary.get("panes").members()) {
+            *total.entry(name.to_owned()).or_insert(0) += count.as_int().unwrap_or(0);
+        }
+        let n = |name: &str| summary.get(name).as_int().unwrap();
+        assert_eq!(n("read"), n("accepted") + n("too_late") + n("duplicate") + n("rejected"), "seed {seed}: {summary}");
+    }
+    for name in [
+        "accepted",
+        "too_late",
+        "duplicate",
+        "rejected",
+        "partly_late",
+        "unshown",
+        "retractions",
+        "EARLY",
+        "ON_TIME",
+        "LATE",
+    ] {
+        assert!(total[name] > 25, "{name} occurs {} times in {total:?}", total[name]);
+    }
+}

@@ -1,0 +1,67 @@
+//! What the figures (`tests/figures`) do not say of the reference itself.
+
+use std::fs;
+use std::path::Path;
+
+use super::interpret;
+use crate::json::Value;
+use crate::scenario::Scenario;
+
+#[test]
+fn stays_within_600_lines_of_code() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut count = 0;
+    for name in ["reference.rs", "reference/aggregate.rs", "reference/pipeline.rs", "reference/windows.rs"] {
+        let text = fs::read_to_string(source.join(name)).unwrap();
+        count += text.lines().map(str::trim).filter(|l| !l.is_empty() && !l.starts_with("//")).count();
+    }
+    assert!(count <= 600, "{count} lines of code");
+}
+
+fn pipeline(window: &str, rest: &str) -> Value {
+    let text = format!(
+        r#"{{"job":"t","version":1,"source":{{"log":"in","timestamp_field":"ts","watermark":{{"strategy":"ascending"}}}},
+            "key_by":["k"],"window":{window},"aggregate":{{"n":{{"fn":"count"}}}},"sink":{{"type":"log","log":"o"}}{rest}}}"#
+    );
+    Value::parse(&text).unwrap()
+}
+
+/// `timing index n` of each line, with `-` before retractions.
+fn panes(scenario: &Scenario) -> Vec<String> {
+    let show = |line: &Value| {
+        let op = if line.get("op").is_null() { "" } else { "-" };
+        format!("{op}{} {} {}", line.at("pane.timing").as_str().unwrap(), line.at("pane.index"), line.get("n"))
+    };
+    interpret(scenario).lines.get("output").into_iter().flatten().map(show).collect()
+}
+
+#[test]
+fn an_empty_input_fires_nothing_and_counts_nothing() {
+    let scenario = Scenario::new(pipeline(r#"{"type":"tumbling","size":"1s"}"#, ""), &[]);
+    let outcome = interpret(&scenario);
+    assert!(outcome.lines.is_empty());
+    assert_eq!(*outcome.summary.get("read"), Value::Int(0));
+    assert_eq!(*outcome.summary.at("panes.ON_TIME"), Value::Int(0));
+}
+
+#[test]
+fn a_late_merge_of_fired_sessions_retracts_both_before_its_first_pane() {
+    let rest = r#","accumulation":"accumulating_and_retracting""#;
+    let window = r#"{"type":"session","gap":"5ms","allowed_lateness":"1s"}"#;
+    let lines = [r#"{"ts":0}"#, r#"{"ts":8}"#, r#"{"ts":20}"#, r#"{"ts":4}"#, r#"{"ts":10}"#];
+    let scenario = Scenario::new(pipeline(window, rest), &lines);
+    let expected = ["ON_TIME 0 1", "ON_TIME 0 1", "-ON_TIME 0 1", "-ON_TIME 0 1", "LATE 0 3", "-LATE 0 3", "LATE 0 4"];
+    let (all, last) = (panes(&scenario), "ON_TIME 0 1");
+    // ts 10 stretches [0, 13) to [0, 15): a new window, whose panes count from 0 again.
+    assert_eq!(all[..7], expected);
+    assert_eq!(all[7..], [last]);
+}
+
+#[test]
+fn a_merge_that_is_merged_again_before_it_fires_passes_retractions_on() {
+    let rest = r#","accumulation":"accumulating_and_retracting","trigger":{"early":"every 3 elements"}"#;
+    let lines = [r#"{"ts":0}"#, r#"{"ts":0}"#, r#"{"ts":0}"#, r#"{"ts":3}"#, r#"{"ts":6}"#, r#"{"ts":6}"#];
+    let scenario = Scenario::new(pipeline(r#"{"type":"session","gap":"5ms","allowed_lateness":"1s"}"#, rest), &lines);
+    // [0,5) shows 3; ts 3 makes [0,8), ts 6 makes [0,11), whose third unshown record fires.
+    assert_eq!(panes(&scenario), ["EARLY 0 3", "-EARLY 0 3", "EARLY 0 6", "-EARLY 0 6", "ON_TIME 1 6"]);
+}
