@@ -7,6 +7,7 @@
 #
 # TIDEGATE_GUEST_TOOLCHAIN=debian or rustup chooses one; the default tries them in this order.
 set -eu
+cd "$(dirname "$0")/.." # rust-toolchain.toml says which toolchain gets the target
 
 TARGET=wasm32-unknown-unknown
 PACKAGES="rustc-web cargo-web rust-web-src lld"
@@ -16,7 +17,7 @@ say() { printf 'setup-guests: %s\n' "$*" >&2; }
 
 # Asked of the file system: `rustup target list` takes longer and may go to the network.
 have_rustup_target() {
-    command -v rustc >/dev/null 2>&1 && [ -d "$(cd / && rustc --print sysroot 2>/dev/null)/lib/rustlib/$TARGET/lib" ]
+    command -v rustc >/dev/null 2>&1 && [ -d "$(rustc --print sysroot 2>/dev/null)/lib/rustlib/$TARGET/lib" ]
 }
 
 have_debian() {
