@@ -10,7 +10,7 @@ SHELL := /bin/bash
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/tidegate/target
 # In CI the lock file is what was reviewed: a change of it fails.
 LOCKED := $(if $(CI),--locked)
-# Of the random tests: how many cases `make soak` runs, and from which seed on.
+# How many random scenarios `make soak` runs. FIRST=n begins at another seed, SEED=n replays one.
 SEEDS ?= 10000
 
 .PHONY: help setup build guests demo demo-run test check fmt fmt-check clippy doc doc-check layers wit deny typos soak bench
@@ -37,7 +37,7 @@ demo: demo-run ## windows over real flights, live in the terminal
 demo-run: setup ## the same through `tidegate run`, over files in one process
 	@.ci/demo-run.sh
 
-test: setup guests ## every test; what CI runs
+test: guests build ## every test; what CI runs
 	cargo test $(LOCKED) --workspace --no-fail-fast
 
 check: fmt-check clippy doc-check layers wit deny typos ## format, lints, documentation, layers, contract, licences, spelling
@@ -72,8 +72,8 @@ typos: setup
 	@.ci/setup-tools.sh
 	@"$(or $(TIDEGATE_TOOLS),$(HOME)/.cache/tidegate/tools)/bin/typos"
 
-soak: setup ## random tests for long: make soak SEEDS=10000
-	TIDEGATE_SEEDS=$(SEEDS) cargo test $(LOCKED) --release -p tidegate-conformance -- --nocapture
+soak: build ## random scenarios for long: make soak SEEDS=10000
+	SEEDS=$(SEEDS) cargo test $(LOCKED) -p tidegate-conformance --test random -- --nocapture
 
 bench: setup guests ## the benchmarks of docs/benchmarks.md
 	cargo bench $(LOCKED) -p tidegate-bench
