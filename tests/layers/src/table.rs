@@ -32,7 +32,7 @@ pub const LAYERS: &[Layer] = &[
     row("tidegate-pipeline", &["tidegate-types"]),
     row("tidegate-windows", &["tidegate-types", "tidegate-pipeline"]),
     row("tidegate-formats", &["tidegate-types"]),
-    row("tidegate-sandbox", &["tidegate-types"]),
+    row("tidegate-sandbox", &["tidegate-types", "tidegate-formats"]),
     row("tidegate-connectors", &["tidegate-types", "tidegate-formats"]),
     row("tidegate-dataflow", &["tidegate-types", "tidegate-pipeline", "tidegate-windows", "tidegate-formats"]),
     row("tidegate-worker", &["tidegate-types", "tidegate-dataflow"]),
