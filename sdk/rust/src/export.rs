@@ -127,10 +127,10 @@ macro_rules! __export_mapper {
                 }
                 fn process(input: abi::Batch) -> ::std::result::Result<abi::Mapped, abi::Fault> {
                     HOOK.with(|hook| $crate::ColumnMapper::process(hook.get()?, input))
-        }
+                }
             }
             #[cfg(target_arch = "wasm32")]
-            $crate::bindings::mapper::__tidegate_mapper_abi!(Component with_types_in $crate::bindings::mapper);
+    $crate::bindings::mapper::__tidegate_mapper_abi!(Component with_types_in $crate::bindings::mapper);
         };
     };
 }
