@@ -7,6 +7,17 @@ use std::fmt;
 /// A point in event time, ingest time or processing time: milliseconds since the Unix epoch.
 pub type EventTime = i64;
 
+/// The first time of the year 1 in UTC: no record is older.
+pub const EARLIEST_TIME: EventTime = -62_135_596_800_000;
+/// The last time of the year 9999 in UTC: no record is younger.
+pub const LATEST_TIME: EventTime = 253_402_300_799_999;
+
+/// Whether a record may have this time: the years 1 to 9999.
+#[must_use]
+pub const fn is_record_time(time: EventTime) -> bool {
+    time >= EARLIEST_TIME && time <= LATEST_TIME
+}
+
 /// A duration in milliseconds, never negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Millis(pub i64);

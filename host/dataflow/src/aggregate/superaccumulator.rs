@@ -142,4 +142,4 @@ impl Superaccumulator {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::aggregate) mod tests;

@@ -97,6 +97,22 @@ impl ColumnBuilder {
         self.push(value);
     }
 
+    /// Adds all rows of a column.
+    pub fn append(&mut self, column: &Column) {
+        if let State::Null(0) = self.state {
+            self.state = match column {
+                Column::Null(_) | Column::Dynamic(_) => State::Null(0),
+                column => column.kind().map_or(State::Null(0), |kind| State::typed(kind, 0)),
+            };
+        }
+        match (&mut self.state, column) {
+            (State::Int(builder), Column::Int(array)) => builder.append_array(array),
+            (State::Float(builder), Column::Float(array)) => builder.append_array(array),
+            (State::Bool(builder), Column::Bool(array)) => builder.append_array(array),
+            _ => (0..column.len()).for_each(|row| self.push(column.value(row))),
+        }
+    }
+
     /// The column, leaving the builder empty.
     pub fn finish(&mut self) -> Column {
         std::mem::take(&mut self.state).finish()

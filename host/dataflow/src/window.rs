@@ -1,0 +1,264 @@
+//! The window operator: late? duplicate? assign, accumulate, fire (docs/semantics.md, 3 and 4).
+//!
+//! It works through a batch in *runs*. A run ends where something falls due, or where a second firing of one window needs
+//! an intermediate accumulator. A run decides about its rows one by one, then calls the tenant's hooks once for all of
+//! them, and publishes (accumulators, panes, side records, counts) only after its last hook call has succeeded. If a hook
+//! condemns a record, what the run decided is undone and the run starts again without that record.
+//!
+//! Invariant: between two steps, nothing is due at the operator's watermark and clock.
+
+use std::collections::BTreeMap;
+
+use tidegate_pipeline::{Accumulation, Early, Late, WindowKind};
+use tidegate_types::batch::index;
+use tidegate_types::{Batch, Column, EventTime, Millis, NO_CLOCK, PaneBatch, ProgressEntry, Watermark};
+
+use crate::OperatorError;
+use crate::account::Account;
+use crate::aggregate::{Builtins, Prepared};
+use crate::side::{Condemned, Side};
+use crate::verdict::CONDEMNED_BEFORE_SINGLE;
+
+mod admit;
+mod advance;
+mod commit;
+mod config;
+mod fire;
+mod hooked;
+mod identities;
+mod keys;
+mod run;
+mod table;
+
+pub(crate) use config::WindowConfig;
+pub(crate) use hooked::HookedAggregate;
+use hooked::HookedBatch;
+use identities::Identities;
+use keys::KeyTable;
+use run::{Cursor, Run, RunStart};
+use table::{SlotRef, WindowTable};
+
+/// What the operator emitted.
+#[derive(Debug, Default)]
+pub struct WindowOutput {
+    /// Panes, in the order of their firing.
+    pub panes: Vec<PaneBatch>,
+    /// Too-late, duplicate and rejected records, failed panes.
+    pub sides: Vec<Side>,
+    /// What became of the rows.
+    pub account: Account,
+}
+
+/// The window operator of one subtask.
+pub struct WindowOperator {
+    config: WindowConfig,
+    keys: KeyTable,
+    windows: WindowTable,
+    identities: Option<Identities>,
+    builtins: Builtins,
+    hooks: Vec<HookedAggregate>,
+    /// Windows with records that only an instant of processing time shows.
+    awaiting: Vec<SlotRef>,
+    watermark: Watermark,
+    clock: EventTime,
+    run: Run,
+}
+
+/// A batch, with what was looked up once for all its rows.
+struct Prep<'a> {
+    batch: &'a Batch,
+    builtins: Prepared,
+    hooks: Vec<HookedBatch>,
+    identity: Option<Column>,
+    /// Whether an integer sum could leave 64 bits; rows go one by one then.
+    may_overflow: bool,
+    /// Rows condemned so far, with their reasons.
+    condemned: BTreeMap<usize, Condemned>,
+}
+
+/// The next thing in a batch.
+enum Step {
+    /// The watermark or the clock moves.
+    Entry(ProgressEntry),
+    /// A row.
+    Row(usize),
+    /// Everything is done but what the run holds.
+    End,
+}
+
+/// Whether a run's work stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flushed {
+    Committed,
+    /// Records were condemned: start the run again.
+    Restart,
+}
+
+impl WindowOperator {
+    /// An operator without state.
+    pub(crate) fn new(config: WindowConfig, hooks: Vec<HookedAggregate>) -> Self {
+        let sessions = matches!(config.kind, WindowKind::Session { .. });
+        Self {
+            windows: WindowTable::new(config.lateness, sessions),
+            keys: KeyTable::default(),
+            identities: config.dedup.as_ref().map(|dedup| Identities::new(dedup.horizon)),
+            builtins: Builtins::new(&config.aggregates, &config.schema),
+            hooks,
+            awaiting: Vec::new(),
+            watermark: Watermark::MIN,
+            clock: NO_CLOCK,
+            run: Run::default(),
+            config,
+        }
+    }
+
+    /// The operator's watermark.
+    #[must_use]
+    pub fn watermark(&self) -> Watermark {
+        self.watermark
+    }
+
+    /// The number of keys, windows and identities kept.
+    #[must_use]
+    pub fn state_counts(&self) -> (usize, usize, usize) {
+        (self.keys.len(), self.windows.len(), self.identities.as_ref().map_or(0, Identities::len))
+    }
+
+    /// Works through a batch. `now` is the wall clock's reading; none under a virtual clock, which is the batch's.
+    ///
+    /// # Errors
+    /// If a hook cannot be called; no record is condemned then.
+    pub fn process(
+        &mut self,
+        batch: &Batch,
+        now: Option<EventTime>,
+        out: &mut WindowOutput,
+    ) -> Result<(), OperatorError> {
+        if let Some(now) = now {
+            self.advance(self.watermark, now, out)?;
+        }
+        let mut prep = self.prepare(batch);
+        let mut cursor = Cursor::default();
+        self.begin_run(cursor);
+        loop {
+            match next_step(batch, cursor) {
+                Step::End => {
+                    let next = self.publish(&mut prep, cursor, out)?;
+                    if next == cursor {
+                        break;
+                    }
+                    cursor = next;
+                }
+                Step::Entry(entry) if self.is_due(entry.watermark, entry.clock) => {
+                    let next = self.publish(&mut prep, cursor, out)?;
+                    if next == cursor {
+                        self.advance(entry.watermark, entry.clock, out)?;
+                        cursor.entry += 1;
+                        self.begin_run(cursor);
+                    } else {
+                        cursor = next;
+                    }
+                }
+                Step::Entry(entry) => {
+                    self.watermark = self.watermark.max(entry.watermark);
+                    self.clock = self.clock.max(entry.clock);
+                    cursor.entry += 1;
+                }
+                Step::Row(row) => {
+                    let admitted = self.row(&mut prep, row);
+                    cursor.row += usize::from(admitted);
+                    if !admitted || self.run.is_full(self.row_limit(&prep)) {
+                        cursor = self.publish(&mut prep, cursor, out)?;
+                    }
+                }
+            }
+        }
+        if let Some(identities) = &mut self.identities {
+            identities.expire(&mut self.keys, self.watermark);
+        }
+        Ok(())
+    }
+
+    /// Publishes the run and starts the next one at `cursor`, or, if a record was condemned, where this one started.
+    /// Returns where to go on.
+    fn publish(
+        &mut self,
+        prep: &mut Prep<'_>,
+        cursor: Cursor,
+        out: &mut WindowOutput,
+    ) -> Result<Cursor, OperatorError> {
+        let next = match self.flush(prep, out)? {
+            Flushed::Committed => cursor,
+            Flushed::Restart => self.run.start.cursor,
+        };
+        self.begin_run(next);
+        Ok(next)
+    }
+
+    fn prepare<'a>(&mut self, batch: &'a Batch) -> Prep<'a> {
+        let builtins = self.builtins.prepare(batch);
+        let identity = self.config.dedup.as_ref().map(|dedup| {
+            batch.column(&dedup.field).cloned().unwrap_or(Column::Null(batch.len()))
+        });
+        Prep {
+            batch,
+            may_overflow: self.builtins.may_overflow(&builtins),
+            builtins,
+            hooks: self.hooks.iter().map(|hook| hook.prepare(batch)).collect(),
+            identity,
+            condemned: BTreeMap::new(),
+        }
+    }
+
+    /// The most rows of a run: what the hooks' fuel budgets bear.
+    fn row_limit(&self, prep: &Prep<'_>) -> usize {
+        if prep.condemned.len() >= CONDEMNED_BEFORE_SINGLE {
+            return 1;
+        }
+        self.hooks.iter().map(HookedAggregate::row_limit).min().unwrap_or(usize::MAX)
+    }
+
+    fn begin_run(&mut self, cursor: Cursor) {
+        let start = RunStart { cursor, watermark: self.watermark, clock: self.clock };
+        self.run.begin(start, !self.hooks.is_empty());
+    }
+
+    fn lateness(&self) -> Millis {
+        self.config.lateness
+    }
+
+    fn early(&self) -> Early {
+        self.config.early
+    }
+
+    fn late(&self) -> Late {
+        self.config.late
+    }
+
+    fn accumulation(&self) -> Accumulation {
+        self.config.accumulation
+    }
+}
+
+/// The next change or row: changes at a row's position come before it.
+fn next_step(batch: &Batch, cursor: Cursor) -> Step {
+    let entry = batch.progress.entries.get(cursor.entry);
+    match (batch.positions.get(cursor.row), entry) {
+        (Some(position), Some(entry)) if entry.position > *position => Step::Row(cursor.row),
+        (_, Some(entry)) => Step::Entry(*entry),
+        (Some(_), None) => Step::Row(cursor.row),
+        (None, None) => Step::End,
+    }
+}
+
+/// A row's encoded key and its hash.
+fn key_of(batch: &Batch, row: usize) -> (u64, &[u8]) {
+    let keys = batch.keys.as_ref().expect("the source chain keys every batch");
+    (keys.hashes[row], keys.encoded.value(row))
+}
+
+/// A slot's place among accumulators.
+fn place(slot: u32) -> usize {
+    index(slot)
+}
+

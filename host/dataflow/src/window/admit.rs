@@ -1,0 +1,267 @@
+//! What becomes of one row: the checks of docs/semantics.md, 3, in their order, and the windows that it goes to.
+//!
+//! Nothing is changed before every check has passed, so that a row that needs the run published first can be asked again.
+
+use tidegate_pipeline::{Early, Late, WindowKind};
+use tidegate_types::batch::{index, index32};
+use tidegate_types::{Timing, ValueRef};
+use tidegate_windows::{SessionMerge, WindowSpan, covering_windows, is_gone, merge_session};
+
+use super::keys::KeyId;
+use super::run::{Fire, Merge, Undo};
+use super::{Prep, WindowOperator, key_of};
+use crate::map::TYPE_MISMATCH;
+use crate::side::{Condemned, Side, SideKind};
+
+/// The code of a record that would take an integer sum out of 64 bits.
+const ARITHMETIC_OVERFLOW: &str = "arithmetic-overflow";
+
+/// Where a row goes.
+enum Target {
+    /// Windows of a grid, in order of end; those that are gone are left out.
+    Grid(Vec<WindowSpan>),
+    /// A session, after merging.
+    Session { merge: SessionMerge, parts: Vec<u32> },
+}
+
+impl WindowOperator {
+    /// Decides about a row. False: the run has to be published first, then the row is to be asked again.
+    pub(super) fn row(&mut self, prep: &mut Prep<'_>, row: usize) -> bool {
+        let batch = prep.batch;
+        if let Some(condemned) = prep.condemned.get(&row) {
+            let condemned = condemned.clone();
+            self.reject(prep, row, condemned);
+            return true;
+        }
+        let (hash, encoded) = key_of(batch, row);
+        let key = self.keys.find(hash, encoded);
+        let Some((target, partly_late)) = self.target(key, batch.times[row]) else {
+            self.run.account.too_late += 1;
+            self.side(prep, row, SideKind::TooLate);
+            return true;
+        };
+        let identity = prep.identity.as_ref().map_or(ValueRef::Null, |column| column.value(row));
+        if let (Some(identities), Some(key)) = (&mut self.identities, key)
+            && !identity.is_null()
+            && identities.is_duplicate(key, identity, self.watermark)
+        {
+            self.run.account.duplicate += 1;
+            self.side(prep, row, SideKind::Duplicate);
+            return true;
+        }
+        if let Some(condemned) = mismatch(prep, row) {
+            self.reject(prep, row, condemned);
+            return true;
+        }
+        let slots = self.existing(key, &target);
+        if self.must_publish_first(prep, &target, &slots) {
+            return false;
+        }
+        if prep.may_overflow
+            && let Some(aggregate) = self.overflow(prep, row, &target, &slots)
+        {
+            let detail = format!("the sum `{aggregate}` would leave the range of 64-bit integers");
+            self.reject(prep, row, Condemned::by_host(ARITHMETIC_OVERFLOW, detail));
+            return true;
+        }
+        let key = self.keys.find_or_add(hash, encoded);
+        self.accept(prep, row, key, &target, &slots);
+        if let Some(identities) = &mut self.identities
+            && !identity.is_null()
+        {
+            let accepted = identities.accept(&mut self.keys, key, identity, batch.times[row]);
+            self.run.note(Undo::Accepted(accepted));
+        }
+        self.run.account.accepted += 1;
+        self.run.account.partly_late += u64::from(partly_late);
+        true
+    }
+
+    /// The windows of a row, and whether some are gone; none: all are, and the row is too late.
+    fn target(&self, key: Option<KeyId>, time: i64) -> Option<(Target, bool)> {
+        let (lateness, watermark) = (self.lateness(), self.watermark);
+        let (size, slide, offset) = match &self.config.kind {
+            WindowKind::Tumbling { size, offset } => (*size, *size, *offset),
+            WindowKind::Sliding { size, slide, offset } => (*size, *slide, *offset),
+            WindowKind::Session { gap, max_duration } => {
+                let own = WindowSpan { start: time, end: time.saturating_add(gap.0) };
+                let kept = key.map_or(&[][..], |key| self.keys.sessions(key));
+                let spans: Vec<WindowSpan> = kept.iter().map(|slot| self.windows.slot(*slot).span).collect();
+                let merge = merge_session(own, &spans, *max_duration);
+                let parts = merge.parts.iter().map(|place| kept[*place]).collect();
+                let gone = is_gone(merge.span.end, lateness, watermark);
+                return (!gone).then_some((Target::Session { merge, parts }, false));
+            }
+            WindowKind::Global | WindowKind::Custom { .. } => {
+                return Some((Target::Grid(vec![WindowSpan::GLOBAL]), false));
+            }
+        };
+        let mut all = 0;
+        let spans: Vec<WindowSpan> = covering_windows(time, size, slide, offset)
+            .inspect(|_| all += 1)
+            .filter(|span| !is_gone(span.end, lateness, watermark))
+            .collect();
+        let partly_late = spans.len() < all;
+        (!spans.is_empty()).then_some((Target::Grid(spans), partly_late))
+    }
+
+    /// The slots that the row's windows have already, in the target's order; none for a window yet to be opened.
+    fn existing(&self, key: Option<KeyId>, target: &Target) -> Vec<Option<u32>> {
+        match target {
+            Target::Grid(spans) => {
+                spans.iter().map(|span| key.and_then(|key| self.windows.find(key, span.start))).collect()
+            }
+            Target::Session { parts, .. } => parts.iter().copied().map(Some).collect(),
+        }
+    }
+
+    /// Whether the accumulators must be up to date before the row can go on: a window of it has a firing pending, a merge
+    /// needs the parts' accumulators, or sums have to be checked row by row.
+    fn must_publish_first(&self, prep: &Prep<'_>, target: &Target, slots: &[Option<u32>]) -> bool {
+        if !self.run.has_rows() {
+            return false;
+        }
+        let pending = |slot: &u32| self.windows.slot(*slot).fires_in == self.run.number;
+        let merges = matches!(target, Target::Session { parts, .. } if parts.len() > 1);
+        prep.may_overflow || merges || slots.iter().flatten().any(pending)
+    }
+
+    fn overflow(&self, prep: &Prep<'_>, row: usize, target: &Target, slots: &[Option<u32>]) -> Option<String> {
+        let row = index32(row);
+        match target {
+            Target::Grid(_) => slots.iter().find_map(|slot| {
+                let parts = slot.as_slice();
+                self.builtins.overflow(&prep.builtins, row, parts)
+            }),
+            Target::Session { parts, .. } => self.builtins.overflow(&prep.builtins, row, parts),
+        }
+    }
+
+    /// Puts an accepted row into its windows and notes what fires.
+    fn accept(&mut self, prep: &Prep<'_>, row: usize, key: KeyId, target: &Target, slots: &[Option<u32>]) {
+        let before = self.run.rows.len();
+        match target {
+            Target::Grid(spans) => {
+                for (span, slot) in spans.iter().zip(slots) {
+                    let slot = match slot {
+                        Some(slot) => self.touch(*slot),
+                        None => self.open(key, *span),
+                    };
+                    self.count(prep, row, slot);
+                }
+                let late_only = || self.run.slots[before..].iter().all(|slot| self.windows.slot(*slot).past_end);
+                if self.late() == Late::None && late_only() {
+                    self.run.account.unshown += 1;
+                }
+            }
+            Target::Session { merge, parts } => {
+                let slot = match parts.as_slice() {
+                    [] => self.open(key, merge.span),
+                    [only] if self.windows.slot(*only).span == merge.span => self.touch(*only),
+                    _ => self.merge(key, merge.span, parts),
+                };
+                self.count(prep, row, slot);
+            }
+        }
+    }
+
+    fn open(&mut self, key: KeyId, span: WindowSpan) -> u32 {
+        let slot = self.windows.open(&mut self.keys, key, span, self.watermark);
+        self.windows.slot_mut(slot).touched_in = self.run.number;
+        self.builtins.reserve(self.windows.capacity());
+        for hook in &mut self.hooks {
+            hook.reserve(self.windows.capacity());
+        }
+        self.run.note(Undo::Opened(slot));
+        slot
+    }
+
+    /// Keeps a slot's state of before the run, once.
+    fn touch(&mut self, slot: u32) -> u32 {
+        let number = self.run.number;
+        if self.windows.slot(slot).touched_in != number {
+            if self.run.keeps_journal() {
+                let before = Box::new(self.windows.slot(slot).clone());
+                self.run.note(Undo::Changed(slot, before));
+            }
+            self.windows.slot_mut(slot).touched_in = number;
+        }
+        slot
+    }
+
+    /// Makes the parts one new window: its panes count from 0, what the parts showed stands until it fires first.
+    fn merge(&mut self, key: KeyId, span: WindowSpan, parts: &[u32]) -> u32 {
+        if self.run.keeps_journal() {
+            let sessions = self.keys.sessions(key).to_vec();
+            self.run.note(Undo::Sessions(key, sessions));
+        }
+        let target = parts[0];
+        let mut fresh = 0;
+        let mut standing = Vec::new();
+        for part in parts {
+            self.touch(*part);
+            let part = self.windows.slot_mut(*part);
+            fresh += std::mem::take(&mut part.fresh);
+            standing.append(&mut part.standing);
+        }
+        standing.sort_by_key(|pane| pane.info.window);
+        self.keys.sessions_mut(key).retain(|slot| !parts.contains(slot));
+        let past_end = self.watermark.reached(span.end);
+        let merged = self.windows.slot_mut(target);
+        (merged.span, merged.fresh, merged.standing) = (span, fresh, standing);
+        (merged.next_index, merged.past_end) = (0, past_end);
+        self.windows.list_session(&mut self.keys, target);
+        self.windows.set_timer(target);
+        if parts.len() > 1 {
+            self.run.merge = Some(Merge { target, others: parts[1..].to_vec() });
+        }
+        target
+    }
+
+    /// Counts a row into a window and notes the firing that it causes.
+    fn count(&mut self, prep: &Prep<'_>, row: usize, slot: u32) {
+        let _ = prep;
+        self.run.rows.push(index32(row));
+        self.run.slots.push(slot);
+        let window = self.windows.slot_mut(slot);
+        window.fresh += 1;
+        let (fresh, past_end) = (window.fresh, window.past_end);
+        let timing = match (past_end, self.config.early, self.config.late) {
+            (true, _, Late::EveryElement) => Some(Timing::Late),
+            (false, Early::EveryElements(count), _) if fresh >= count => Some(Timing::Early),
+            (true, _, Late::EveryProcessingTime(_)) | (false, Early::EveryProcessingTime(_), _) => {
+                let reference = self.windows.reference(slot);
+                self.awaiting.push(reference);
+                None
+            }
+            _ => None,
+        };
+        if let Some(timing) = timing {
+            self.windows.slot_mut(slot).fires_in = self.run.number;
+            self.run.fires.push(Fire { slot, timing, watermark: self.watermark });
+        }
+    }
+
+    fn reject(&mut self, prep: &Prep<'_>, row: usize, condemned: Condemned) {
+        self.run.account.rejected += 1;
+        let record = prep.batch.rows[row];
+        let side = condemned.into_side(&prep.batch.origin, record, &self.config.operator);
+        self.run.sides.push(side);
+    }
+
+    fn side(&mut self, prep: &Prep<'_>, row: usize, kind: SideKind) {
+        let record = prep.batch.rows[row];
+        self.run.sides.push(Side::plain(kind, &prep.batch.origin, record, &self.config.operator));
+    }
+}
+
+/// Why the row cannot be shown to an aggregate, whatever its windows.
+fn mismatch(prep: &Prep<'_>, row: usize) -> Option<Condemned> {
+    let row = index32(row);
+    if let Some(detail) = prep.builtins.mismatch(row) {
+        return Some(Condemned::by_host(TYPE_MISMATCH, detail));
+    }
+    let detail = prep.hooks.iter().find_map(|hook| hook.mismatch(row))?;
+    debug_assert!(index(row) < prep.batch.len());
+    Some(Condemned::by_host(TYPE_MISMATCH, detail.to_owned()))
+}

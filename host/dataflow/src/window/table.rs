@@ -1,0 +1,198 @@
+//! The windows that are kept: one slot per key and window, and the timers that say when each is due.
+//!
+//! A slot's number is also the number of its accumulators. Invariants: every live slot has exactly one valid timer, at its
+//! end while the watermark has not reached that, then at its end plus the allowed lateness; timers are corrected lazily
+//! when they come due (a session's end moves); a slot that is closed invalidates what still refers to it by generation.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use tidegate_types::batch::{index, index32};
+use tidegate_types::{EventTime, Millis, PaneInfo, Value, Watermark};
+use tidegate_windows::{WindowSpan, is_gone};
+
+use super::keys::{KeyId, KeyTable};
+
+/// A record that was emitted and may have to be taken back.
+#[derive(Debug, Clone)]
+pub(crate) struct StandingPane {
+    pub(crate) info: PaneInfo,
+    pub(crate) values: Vec<Value>,
+}
+
+/// One window of one key.
+#[derive(Debug, Clone)]
+pub(crate) struct Slot {
+    pub(crate) key: KeyId,
+    pub(crate) span: WindowSpan,
+    /// Records that no pane has shown.
+    pub(crate) fresh: u64,
+    /// The index of the next pane.
+    pub(crate) next_index: u64,
+    /// Whether the watermark has reached the end.
+    pub(crate) past_end: bool,
+    /// Under retracting: the records that stand, in order of their windows' start.
+    pub(crate) standing: Vec<StandingPane>,
+    /// The run that touched it last, and the one in which a firing of it is pending.
+    pub(crate) touched_in: u64,
+    pub(crate) fires_in: u64,
+    live: bool,
+    generation: u32,
+}
+
+/// A reference that ends with the slot's window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SlotRef {
+    slot: u32,
+    generation: u32,
+}
+
+#[derive(Debug)]
+pub(crate) struct WindowTable {
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    /// Windows of a grid: found by key and start.
+    by_start: HashMap<(KeyId, EventTime), u32>,
+    timers: BTreeMap<EventTime, Vec<SlotRef>>,
+    lateness: Millis,
+    sessions: bool,
+}
+
+impl WindowTable {
+    pub(crate) fn new(lateness: Millis, sessions: bool) -> Self {
+        Self { slots: Vec::new(), free: Vec::new(), by_start: HashMap::new(), timers: BTreeMap::new(), lateness, sessions }
+    }
+
+    pub(crate) fn slot(&self, slot: u32) -> &Slot {
+        &self.slots[index(slot)]
+    }
+
+    pub(crate) fn slot_mut(&mut self, slot: u32) -> &mut Slot {
+        &mut self.slots[index(slot)]
+    }
+
+    /// The number of slots, live or free: what accumulators must have room for.
+    pub(crate) fn capacity(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// The number of windows kept.
+    pub(crate) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// The slot of a grid's window.
+    pub(crate) fn find(&self, key: KeyId, start: EventTime) -> Option<u32> {
+        self.by_start.get(&(key, start)).copied()
+    }
+
+    /// Opens a window, with its timer.
+    pub(crate) fn open(&mut self, keys: &mut KeyTable, key: KeyId, span: WindowSpan, watermark: Watermark) -> u32 {
+        let fresh = Slot {
+            key,
+            span,
+            fresh: 0,
+            next_index: 0,
+            past_end: watermark.reached(span.end),
+            standing: Vec::new(),
+            touched_in: 0,
+            fires_in: 0,
+            live: true,
+            generation: 0,
+        };
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                let generation = self.slot(slot).generation;
+                *self.slot_mut(slot) = Slot { generation, ..fresh };
+                slot
+            }
+            None => {
+                self.slots.push(fresh);
+                index32(self.slots.len() - 1)
+            }
+        };
+        keys.retain(key);
+        if self.sessions {
+            self.list_session(keys, slot);
+        } else {
+            self.by_start.insert((key, span.start), slot);
+        }
+        self.set_timer(slot);
+        slot
+    }
+
+    /// Closes a window: the slot is free, and what refers to it by generation is void.
+    pub(crate) fn close(&mut self, keys: &mut KeyTable, slot: u32) {
+        let (key, start) = (self.slot(slot).key, self.slot(slot).span.start);
+        if self.sessions {
+            keys.sessions_mut(key).retain(|other| *other != slot);
+        } else {
+            self.by_start.remove(&(key, start));
+        }
+        let closed = self.slot_mut(slot);
+        closed.live = false;
+        closed.generation = closed.generation.wrapping_add(1);
+        closed.standing = Vec::new();
+        self.free.push(slot);
+        keys.release(key);
+    }
+
+    /// Puts a session in its place among those of its key.
+    pub(crate) fn list_session(&self, keys: &mut KeyTable, slot: u32) {
+        let span = self.slot(slot).span;
+        let sessions = keys.sessions_mut(self.slot(slot).key);
+        let place = sessions.partition_point(|other| self.slot(*other).span <= span);
+        sessions.insert(place, slot);
+    }
+
+    /// Sets a timer at the slot's next due time.
+    pub(crate) fn set_timer(&mut self, slot: u32) {
+        let due = self.due(self.slot(slot));
+        let reference = self.reference(slot);
+        self.timers.entry(due).or_default().push(reference);
+    }
+
+    /// When the slot's window is due next: its end, then its end plus the allowed lateness.
+    fn due(&self, slot: &Slot) -> EventTime {
+        if slot.past_end { slot.span.end.saturating_add(self.lateness.0) } else { slot.span.end }
+    }
+
+    /// The earliest time at which anything may be due.
+    pub(crate) fn next_due(&self) -> Option<EventTime> {
+        self.timers.first_key_value().map(|(due, _)| *due)
+    }
+
+    /// Takes out the slots that are due at `watermark`. Each must be given a new timer or be closed.
+    pub(crate) fn take_due(&mut self, watermark: Watermark) -> Vec<u32> {
+        let mut due_slots = Vec::new();
+        while let Some(first) = self.timers.first_entry().filter(|first| watermark.reached(*first.key())) {
+            for reference in first.remove() {
+                let Some(slot) = self.resolve(reference) else { continue };
+                if watermark.reached(self.due(self.slot(slot))) {
+                    due_slots.push(slot);
+                } else {
+                    self.set_timer(slot);
+                }
+            }
+        }
+        // A session that was merged back and forth can have left two timers.
+        due_slots.sort_unstable();
+        due_slots.dedup();
+        due_slots
+    }
+
+    /// Whether the window is gone at `watermark`.
+    pub(crate) fn is_gone(&self, slot: u32, watermark: Watermark) -> bool {
+        is_gone(self.slot(slot).span.end, self.lateness, watermark)
+    }
+
+    pub(crate) fn reference(&self, slot: u32) -> SlotRef {
+        SlotRef { slot, generation: self.slot(slot).generation }
+    }
+
+    /// The slot, if its window is still the one referred to.
+    pub(crate) fn resolve(&self, reference: SlotRef) -> Option<u32> {
+        let slot = self.slot(reference.slot);
+        (slot.live && slot.generation == reference.generation).then_some(reference.slot)
+    }
+}
