@@ -4,6 +4,7 @@
 //! A scalar's line is where it is written; a list's or an object's that stands under a key is the key's.
 
 use tidegate_types::Value;
+use tidegate_types::value::canonical_float;
 
 /// A value and its line.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +93,7 @@ impl Content {
     pub(crate) fn to_json(&self) -> serde_json::Value {
         match self {
             Self::Unsigned(value) => (*value).into(),
+            Self::Float(value) => (*value).into(),
             Self::List(items) => items.iter().map(|item| item.content.to_json()).collect(),
             Self::Map(entries) => {
                 entries.iter().map(|entry| (entry.key.clone(), entry.value.content.to_json())).collect()
@@ -100,13 +102,14 @@ impl Content {
         }
     }
 
-    /// The value as JSON with the numbers that records have and sorted keys.
+    /// The value as JSON as records hold it: keys sorted, and numbers that are no 64-bit integer as floats with one zero.
+    /// Its text is canonical: serde_json writes no white space, the shortest floats and only the escapes that are needed.
     fn canonical(&self) -> serde_json::Value {
         match self {
             Self::Null => serde_json::Value::Null,
             Self::Bool(value) => (*value).into(),
             Self::Int(value) => (*value).into(),
-            Self::Unsigned(_) | Self::Float(_) => self.as_float().into(),
+            Self::Unsigned(_) | Self::Float(_) => canonical_float(self.as_float()).into(),
             Self::Text(text) => text.as_str().into(),
             Self::List(items) => items.iter().map(|item| item.content.canonical()).collect(),
             Self::Map(entries) => {

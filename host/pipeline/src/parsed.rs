@@ -53,4 +53,4 @@ pub fn parse(text: &str) -> Result<Parsed, PipelineError> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

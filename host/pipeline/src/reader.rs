@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use granit_parser::{Event, Parser, ScalarStyle, ScanError, Span, Tag};
+use granit_parser::{ErrorKind, Event, Parser, ScalarStyle, ScanError, Span, Tag};
 
 use crate::error::PipelineError;
 use crate::node::{Content, Entry, Node};
@@ -18,6 +18,8 @@ pub(crate) const MAX_BYTES: usize = 1 << 20;
 pub(crate) const MAX_DEPTH: usize = 32;
 /// The most keys and values of a file.
 pub(crate) const MAX_VALUES: usize = 50_000;
+
+const TOO_DEEP: &str = "lists and objects are nested deeper than 32; flatten them";
 
 /// Reads one document.
 ///
@@ -35,7 +37,7 @@ pub(crate) fn read(text: &str) -> Result<Node, PipelineError> {
     };
     let mut builder = Builder::default();
     for event in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = event.map_err(|error| builder.malformed(&error))?;
+        let (event, span) = event.map_err(|error| malformed(text, &error))?;
         builder.take(event, span)?;
     }
     builder.root.ok_or_else(|| {
@@ -61,7 +63,10 @@ struct Builder {
 impl Builder {
     /// Takes the next event.
     fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), PipelineError> {
-        let line = span.start.line();
+        let line = match event {
+            Event::SequenceStart(..) | Event::MappingStart(..) => self.line_under_key(span.start.line()),
+            _ => span.start.line(),
+        };
         match event {
             Event::DocumentStart(..) if self.root.is_some() => {
                 Err(self.refuse(line, "a second document starts here; a file holds one pipeline, so split it"))
@@ -73,12 +78,11 @@ impl Builder {
             }
             Event::SequenceStart(_, anchor, tag) => {
                 self.count(line, anchor, tag.as_deref())?;
-                self.start(line, |line| Open::List { line, items: Vec::new() })
+                self.start(line, Open::List { line, items: Vec::new() })
             }
             Event::MappingStart(_, anchor, tag) => {
                 self.count(line, anchor, tag.as_deref())?;
-                let (entries, lines) = (Vec::new(), BTreeMap::new());
-                self.start(line, |line| Open::Map { line, entries, lines, key: None })
+                self.start(line, Open::Map { line, entries: Vec::new(), lines: BTreeMap::new(), key: None })
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(),
             _ => Ok(()),
@@ -139,21 +143,23 @@ impl Builder {
         }
     }
 
-    /// Opens a list or an object; under a key its line is the key's.
-    fn start(&mut self, line: usize, open: impl FnOnce(usize) -> Open) -> Result<(), PipelineError> {
-        let line = match self.open.last() {
-            Some(Open::Map { key: None, .. }) => {
-                return Err(self.refuse(line, "a key must be text, not a list or an object"));
-            }
+    /// The line of a list or an object: that of the key it stands under, if any.
+    fn line_under_key(&self, line: usize) -> usize {
+        match self.open.last() {
             Some(Open::Map { key: Some((_, line)), .. }) => *line,
             _ => line,
-        };
-        if self.open.len() == MAX_DEPTH {
-            return Err(
-                self.refuse(line, format!("lists and objects are nested deeper than {MAX_DEPTH}; flatten them"))
-            );
         }
-        self.open.push(open(line));
+    }
+
+    /// Opens a list or an object.
+    fn start(&mut self, line: usize, open: Open) -> Result<(), PipelineError> {
+        if matches!(self.open.last(), Some(Open::Map { key: None, .. })) {
+            return Err(self.refuse(line, "a key must be text, not a list or an object"));
+        }
+        if self.open.len() == MAX_DEPTH {
+            return Err(self.refuse(line, TOO_DEEP));
+        }
+        self.open.push(open);
         Ok(())
     }
 
@@ -192,10 +198,29 @@ impl Builder {
     fn refuse(&self, line: usize, reason: impl Into<String>) -> PipelineError {
         PipelineError::invalid(self.path(), Some(line), reason)
     }
+}
 
-    fn malformed(&self, error: &ScanError) -> PipelineError {
-        let reason =
-            format!("not well-formed: {}; check indentation, brackets and quotes", path::escape(&error.info()));
-        self.refuse(error.marker().line(), reason)
+/// What the parser says. It reads ahead, so the path is not known; the line is.
+fn malformed(text: &str, error: &ScanError) -> PipelineError {
+    let line = error.marker().line();
+    if let Some(line) = tab_near(text, line) {
+        return PipelineError::invalid(
+            "",
+            Some(line),
+            "not well-formed: this line begins with a tab; indent with spaces",
+        );
     }
+    let reason = match error.kind() {
+        ErrorKind::RecursionLimitExceeded => TOO_DEEP.to_owned(),
+        _ => format!("not well-formed: {}; check indentation, brackets and quotes", path::escape(&error.info())),
+    };
+    PipelineError::invalid("", Some(line), reason)
+}
+
+/// The line at or right after `line` whose indentation has a tab: the parser blames the value before it.
+fn tab_near(text: &str, line: usize) -> Option<usize> {
+    let indented_by_tab =
+        |line: &str| line.chars().take_while(|first| first.is_whitespace()).any(|first| first == '\t');
+    let numbered = (1_usize..).zip(text.lines()).skip(line.saturating_sub(1)).take(2);
+    numbered.filter(|(_, line)| indented_by_tab(line)).map(|(number, _)| number).next()
 }

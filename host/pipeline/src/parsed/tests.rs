@@ -1,1 +1,49 @@
+//! Tests of reading whole files. Every case is a file as a user would write it, most of them one edit away from `BASE`.
 
+mod accepted;
+mod contradictions;
+mod json;
+mod random;
+mod refused;
+mod remarks;
+
+use crate::{ErrorCode, Parsed, PipelineError, parse};
+
+/// Section 4.2 of the specification, as it stands there.
+pub(crate) const SPECIFICATION: &str = include_str!("tests/specification.yaml");
+
+/// A small sound file; tests count on its line numbers.
+pub(crate) const BASE: &str = include_str!("tests/base.yaml");
+
+/// `BASE` with one edit.
+fn edited(old: &str, new: &str) -> String {
+    assert_eq!(BASE.matches(old).count(), 1, "{old:?} must stand in the base file once");
+    BASE.replace(old, new)
+}
+
+/// `BASE` with several edits.
+fn edited_all(edits: &[(&str, &str)]) -> String {
+    edits.iter().fold(BASE.to_owned(), |text, (old, new)| {
+        assert_eq!(text.matches(old).count(), 1, "{old:?} must stand in the file once");
+        text.replace(old, new)
+    })
+}
+
+fn accept(text: &str) -> Parsed {
+    parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn refuse(text: &str) -> PipelineError {
+    match parse(text) {
+        Ok(parsed) => panic!("accepted: {parsed:?}\n{text}"),
+        Err(error) => error,
+    }
+}
+
+/// Checks a refusal: its path, its line and a phrase of its reason.
+fn refused(text: &str, path: &str, line: usize, phrase: &str) {
+    let error = refuse(text);
+    let found = (error.code, error.path.as_str(), error.line);
+    assert_eq!(found, (ErrorCode::InvalidPipeline, path, Some(line)), "{error}\n{text}");
+    assert!(error.reason.contains(phrase), "{phrase:?} is not in: {error}\n{text}");
+}

@@ -1,0 +1,70 @@
+//! Files that are accepted with a remark.
+
+use super::{accept, edited, edited_all};
+
+fn remarks(text: &str) -> Vec<String> {
+    accept(text).warnings.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn says_nothing_about_a_plain_file() {
+    assert_eq!(remarks(super::BASE), Vec::<String>::new());
+}
+
+#[test]
+fn remarks_that_an_identity_can_be_forgotten_before_its_window() {
+    let dedup = |window: &str, horizon: &str| {
+        let window = format!("{window}  allowed_lateness: 10m\ndedup: {{field: id, horizon: {horizon}}}\n");
+        edited_all(&[
+            ("  type: tumbling\n  size: 1m\n", &window),
+            (
+                "type: upsert_store\n  table: clicks_minute\n  key: [shop, country, window_start]",
+                "type: log\n  log: out",
+            ),
+        ])
+    };
+    for window in
+        ["  type: tumbling\n  size: 1m\n", "  type: sliding\n  size: 1m\n  slide: 1s\n", "  type: session\n  gap: 1m\n"]
+    {
+        let found = remarks(&dedup(window, "659s"));
+        assert!(found.len() == 1 && found[0].starts_with("dedup.horizon (line "), "{found:?}");
+        assert!(found[0].contains("11m excludes that"), "{found:?}");
+        assert_eq!(remarks(&dedup(window, "11m")), Vec::<String>::new());
+    }
+    let global = "  type: global\ntrigger: {early: every 3 elements}\ndedup: {field: id, horizon: 1s}\n";
+    assert_eq!(remarks(&edited("  type: tumbling\n  size: 1m\n", global)), Vec::<String>::new());
+}
+
+#[test]
+fn remarks_that_checkpoints_are_not_kept_yet() {
+    let found = remarks(&edited("version: 1", "version: 1\ncheckpoint: {interval: 30s}"));
+    assert!(found.len() == 1 && found[0].starts_with("checkpoint (line 3): accepted"), "{found:?}");
+}
+
+#[test]
+fn remarks_on_rows_that_overwrite_each_other() {
+    let key = |key: &str| remarks(&edited("[shop, country, window_start]", key));
+    assert!(key("[shop, window_start]")[0].contains("without `country`"));
+    assert!(key("[shop, country]")[0].contains("without `window_start`"));
+    assert!(key("[shop, country, window_start, rows]")[0].contains("`rows` is an aggregate"));
+    assert_eq!(key("[country, shop, window_end]"), Vec::<String>::new());
+}
+
+#[test]
+fn remarks_on_a_condition_that_never_holds() {
+    let equals = |kind: &str, equals: &str| {
+        let schema = format!("  log: events\n  schema: {{kind: {kind}}}\n");
+        let aggregate = format!("{{fn: count, where: {{field: kind, equals: {equals}}}}}");
+        remarks(&edited_all(&[("  log: events\n", &schema), ("{fn: count}", &aggregate)]))
+    };
+    let found = equals("int", "click");
+    assert!(found[0].starts_with("aggregate.rows.where.equals (line 15): this is text"), "{found:?}");
+    for (kind, value) in
+        [("float", "1"), ("int", "1.0"), ("int", "'1'"), ("text", "1"), ("text", "[a]"), ("bytes", "a")]
+    {
+        assert_eq!(equals(kind, value).len(), 1, "{kind} {value}");
+    }
+    for (kind, value) in [("float", "1.0"), ("int?", "1"), ("text", "click"), ("bool", "true")] {
+        assert_eq!(equals(kind, value), Vec::<String>::new(), "{kind} {value}");
+    }
+}
