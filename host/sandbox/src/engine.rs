@@ -1,0 +1,121 @@
+//! The engine's configuration, and [`Sandbox`]: the engine, its ticker, and what its components share.
+//!
+//! Every setting is one that docs/security/isolation.md relies on. One engine per process and trust tier: instances of
+//! different engines never meet.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use wasmtime::{
+    Config, Engine, InstanceAllocationStrategy, OperatorCost, PoolingAllocationConfig, WasmBacktraceDetails,
+};
+
+use crate::component::Component;
+use crate::config::SandboxConfig;
+use crate::error::SandboxError;
+use crate::memory::MemoryTotal;
+use crate::ticker::Ticker;
+
+/// Loads components and owns what their instances share.
+///
+/// Cheap to clone. Hooks keep the engine alive for as long as they live.
+#[derive(Clone)]
+pub struct Sandbox {
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// What all components of a sandbox share.
+pub(crate) struct Shared {
+    pub(crate) config: SandboxConfig,
+    pub(crate) engine: Engine,
+    pub(crate) ticker: Ticker,
+    pub(crate) memory: Arc<MemoryTotal>,
+}
+
+impl Sandbox {
+    /// Starts a sandbox and its ticker thread, which ends with the last clone, component and hook.
+    ///
+    /// # Errors
+    /// If the machine or the limits do not allow it (address space, threads).
+    pub fn new(config: SandboxConfig) -> Result<Self, SandboxError> {
+        let engine = Engine::new(&engine_config(&config)).map_err(|error| engine_error(&error))?;
+        let ticker = Ticker::start(engine.clone()).map_err(|error| engine_error(&error))?;
+        let memory = MemoryTotal::new(config.total_memory_bytes);
+        Ok(Self { shared: Arc::new(Shared { config, engine, ticker, memory }) })
+    }
+
+    /// Checks and compiles a component. `name` stands in messages and dead letters; `bytes` are hashed as they are.
+    ///
+    /// # Errors
+    /// Each names the rule that the component breaks and the way out.
+    pub fn load(&self, name: &str, bytes: &[u8]) -> Result<Component, SandboxError> {
+        Component::load(&self.shared, name, bytes)
+    }
+
+    /// The limits.
+    #[must_use]
+    pub fn config(&self) -> &SandboxConfig {
+        &self.shared.config
+    }
+
+    /// Bytes of memory that all instances hold now, those with a total of their own excepted.
+    #[must_use]
+    pub fn memory_used(&self) -> usize {
+        self.shared.memory.used()
+    }
+}
+
+fn engine_error(error: &impl std::fmt::Display) -> SandboxError {
+    // The alternate form shows what lies behind.
+    SandboxError::Engine { detail: format!("{error:#}") }
+}
+
+fn engine_config(limits: &SandboxConfig) -> Config {
+    let mut config = Config::new();
+    config
+        .wasm_component_model(true)
+        .concurrency_support(false)
+        .wasm_multi_memory(false)
+        .wasm_memory64(false)
+        .wasm_relaxed_simd(false)
+        .wasm_tail_call(false)
+        .cranelift_nan_canonicalization(true)
+        .consume_fuel(true)
+        .operator_cost(operator_cost())
+        .epoch_interruption(true)
+        .max_wasm_stack(limits.stack_bytes)
+        .wasm_backtrace_max_frames(NonZeroUsize::new(32))
+        .wasm_backtrace_details(WasmBacktraceDetails::Disable)
+        .memory_init_cow(true)
+        .allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits)));
+    config
+}
+
+/// Prices in fuel that follow time: a turn of an empty loop takes as long as several plain instructions, and a page that is
+/// grown has to be zeroed. Bulk operations cost one per byte by default.
+fn operator_cost() -> OperatorCost {
+    let mut cost = OperatorCost::new();
+    cost.Br = BRANCH_FUEL;
+    cost.BrIf = BRANCH_FUEL;
+    cost.BrTable = BRANCH_FUEL;
+    cost.variable.memory_grow_per_page = u8::MAX;
+    cost
+}
+
+const BRANCH_FUEL: u8 = 1;
+
+fn pool(limits: &SandboxConfig) -> PoolingAllocationConfig {
+    let mut pool = PoolingAllocationConfig::default();
+    let all = |each: u32| limits.instances.saturating_mul(each);
+    pool.total_component_instances(limits.instances)
+        .max_core_instances_per_component(limits.core_instances)
+        .total_core_instances(all(limits.core_instances))
+        .max_memories_per_component(limits.memories)
+        .total_memories(all(limits.memories))
+        .max_memory_size(limits.memory_bytes)
+        .max_tables_per_component(limits.tables)
+        .max_tables_per_module(limits.tables)
+        .total_tables(all(limits.tables))
+        .table_elements(limits.table_elements);
+    pool
+}

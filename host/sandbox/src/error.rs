@@ -1,0 +1,132 @@
+//! Why a component is not loaded, and why a hook does not open. Each says what was wrong, where, and the way out.
+
+/// Why the sandbox refuses to start, or refuses a component.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SandboxError {
+    /// The machine cannot run the sandbox.
+    #[error("the sandbox cannot start: {detail}")]
+    Engine {
+        /// What failed.
+        detail: String,
+    },
+    /// The bytes are no component in the binary format.
+    #[error("component `{component}` is {what}, not a WebAssembly component: {mend}")]
+    NotAComponent {
+        /// The component's name.
+        component: String,
+        /// What the bytes are.
+        what: &'static str,
+        /// The way out.
+        mend: &'static str,
+    },
+    /// The bytes break a rule of the format.
+    #[error("component `{component}` is malformed: {detail}")]
+    Malformed {
+        /// The component's name.
+        component: String,
+        /// What is wrong, and where.
+        detail: String,
+    },
+    /// The component exceeds a limit on size or structure.
+    #[error("component `{component}` has {found} {what}, more than the {limit} allowed: {mend}")]
+    TooLarge {
+        /// The component's name.
+        component: String,
+        /// What there is too much of.
+        what: &'static str,
+        /// How much there is, as far as it was counted.
+        found: u64,
+        /// How much there may be.
+        limit: u64,
+        /// The way out.
+        mend: &'static str,
+    },
+    /// The component imports what no component is granted.
+    #[error("component `{component}` imports {}, which is not granted: {mend}", imports.join(", "))]
+    NotGranted {
+        /// The component's name.
+        component: String,
+        /// The names of the imports.
+        imports: Vec<String>,
+        /// The way out.
+        mend: &'static str,
+    },
+    /// The component has no hook.
+    #[error(
+        "component `{component}` exports none of tidegate:job/mapper, aggregator or windower in version 0.1 (it exports: \
+         {exports}): build it for a world of the package tidegate:job@0.1.0"
+    )]
+    NoHook {
+        /// The component's name.
+        component: String,
+        /// What it exports.
+        exports: String,
+    },
+    /// The component does not fit the engine: a disabled feature, a wrong type of an import.
+    #[error("component `{component}` cannot be compiled: {detail}")]
+    Compile {
+        /// The component's name.
+        component: String,
+        /// What the compiler said.
+        detail: String,
+    },
+}
+
+/// Why a hook does not open.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// The component has no such hook.
+    #[error("component `{component}` has no hook `{hook}` (it has: {has})")]
+    NoSuchHook {
+        /// The component's name.
+        component: String,
+        /// The hook asked for.
+        hook: &'static str,
+        /// The hooks that it has.
+        has: String,
+    },
+    /// Instantiation or `open` failed.
+    #[error("component `{component}`, `{hook}.open`: {code}: {detail}")]
+    Failed {
+        /// The component's name.
+        component: String,
+        /// The hook.
+        hook: &'static str,
+        /// `trap`, `out-of-fuel`, `fault`, `malformed-result` or `not-instantiable`.
+        code: &'static str,
+        /// What happened.
+        detail: String,
+    },
+    /// The plan that `open` returned is wrong.
+    #[error("component `{component}`, `{hook}.open`: the plan's {place}: {reason}")]
+    Plan {
+        /// The component's name.
+        component: String,
+        /// The hook.
+        hook: &'static str,
+        /// Where in the plan: `output`, `reads.columns[2] (distance)`.
+        place: String,
+        /// What is wrong, and the way out.
+        reason: String,
+    },
+    /// `open` took too long by the wall clock. Trying again may help.
+    #[error("component `{component}`, `{hook}.open` was stopped after {millis} ms of wall-clock time")]
+    Interrupted {
+        /// The component's name.
+        component: String,
+        /// The hook.
+        hook: &'static str,
+        /// The backstop, ms.
+        millis: u64,
+    },
+    /// The host has no room for an instance.
+    #[error("component `{component}`, hook `{hook}`: the host could not make an instance: {detail}")]
+    Platform {
+        /// The component's name.
+        component: String,
+        /// The hook.
+        hook: &'static str,
+        /// What failed.
+        detail: String,
+    },
+}

@@ -1,0 +1,141 @@
+//! Counts what instances hold: all memories and tables of one instance together, and all memories of a tenant together.
+//!
+//! Invariant: a refusal by the instance's own limit is deterministic (`memory.grow` returns -1), and a refusal for a shared
+//! reason (the total, the operating system) ends the call with [`Refused`], which is never a verdict on a record.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use wasmtime::{ResourceLimiter, Result};
+
+use crate::config::SandboxConfig;
+
+/// Memory that several instances share, for instance all of a tenant's.
+#[derive(Debug)]
+pub struct MemoryTotal {
+    limit: usize,
+    used: AtomicUsize,
+}
+
+impl MemoryTotal {
+    /// A total of so many bytes.
+    #[must_use]
+    pub fn new(limit: usize) -> Arc<Self> {
+        Arc::new(Self { limit, used: AtomicUsize::new(0) })
+    }
+
+    /// Bytes held now.
+    #[must_use]
+    pub fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    fn reserve(&self, bytes: usize) -> std::result::Result<(), Refused> {
+        let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= self.limit);
+        match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add) {
+            Ok(_) => Ok(()),
+            Err(used) => Err(Refused::Total { used, limit: self.limit, asked: bytes }),
+        }
+    }
+
+    fn release(&self, bytes: usize) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Growth refused for a reason that another run need not meet.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Refused {
+    #[error(
+        "the memory of all instances together is used up: {used} of {limit} bytes are held and {asked} more were asked for"
+    )]
+    Total { used: usize, limit: usize, asked: usize },
+    #[error("the operating system gave no memory: {0}")]
+    System(String),
+}
+
+/// The meter of one instance's memories and tables.
+#[derive(Debug)]
+pub(crate) struct Meter {
+    memory_limit: usize,
+    memory_used: usize,
+    element_limit: usize,
+    elements_used: usize,
+    memories: usize,
+    tables: usize,
+    instances: usize,
+    total: Arc<MemoryTotal>,
+}
+
+impl Meter {
+    pub(crate) fn new(config: &SandboxConfig, total: Arc<MemoryTotal>) -> Self {
+        let size = |count: u32| usize::try_from(count).unwrap_or(usize::MAX);
+        Self {
+            memory_limit: config.memory_bytes,
+            memory_used: 0,
+            element_limit: config.table_elements,
+            elements_used: 0,
+            memories: size(config.memories),
+            tables: size(config.tables),
+            instances: size(config.core_instances),
+            total,
+        }
+    }
+
+    /// The most that the instance has held, bytes: memories never shrink.
+    #[cfg(test)]
+    pub(crate) fn memory_used(&self) -> usize {
+        self.memory_used
+    }
+}
+
+impl ResourceLimiter for Meter {
+    fn memory_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool> {
+        let more = desired.saturating_sub(current);
+        let within = self.memory_used.checked_add(more).is_some_and(|sum| sum <= self.memory_limit);
+        if !within || maximum.is_some_and(|maximum| desired > maximum) {
+            return Ok(false);
+        }
+        self.total.reserve(more)?;
+        self.memory_used += more;
+        Ok(true)
+    }
+
+    fn memory_grow_failed(&mut self, error: wasmtime::Error) -> Result<()> {
+        // Beyond what any memory can be: wasmtime does not even ask. (The one text match; a test holds it.)
+        if error.to_string().contains("exceeds memory type's limits") {
+            return Ok(());
+        }
+        // What is beyond the memory's own type or the instance's limit was answered above. The pool's slots are as large as
+        // an instance may grow, so what fails after that failed for want of real memory.
+        Err(Refused::System(error.to_string()).into())
+    }
+
+    fn table_growing(&mut self, current: usize, desired: usize, maximum: Option<usize>) -> Result<bool> {
+        let more = desired.saturating_sub(current);
+        let within = self.elements_used.checked_add(more).is_some_and(|sum| sum <= self.element_limit);
+        if !within || maximum.is_some_and(|maximum| desired > maximum) {
+            return Ok(false);
+        }
+        self.elements_used += more;
+        Ok(true)
+    }
+
+    fn instances(&self) -> usize {
+        self.instances
+    }
+
+    fn tables(&self) -> usize {
+        self.tables
+    }
+
+    fn memories(&self) -> usize {
+        self.memories
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.total.release(self.memory_used);
+    }
+}
