@@ -291,4 +291,3 @@ fn decoder(pipeline: &Pipeline, fields: Vec<Field>, options: &JobOptions) -> Dec
         arrival: options.arrival_field.clone(),
     })
 }
-

@@ -6,6 +6,7 @@
 
 mod account;
 mod aggregate;
+pub mod channel;
 mod exchange;
 mod job;
 mod keyed;
@@ -14,6 +15,7 @@ mod pacer;
 mod reads;
 mod side;
 mod source;
+pub mod task;
 mod verdict;
 mod window;
 
@@ -28,7 +30,9 @@ pub use window::{WindowOperator, WindowOutput};
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
     /// A hook was stopped by the wall clock again and again.
-    #[error("the {operator} hook was stopped {stops} times by the wall-clock backstop on the same records: the job is paused. Make the hook's calls shorter, or ask for a higher backstop")]
+    #[error(
+        "the {operator} hook was stopped {stops} times by the wall-clock backstop on the same records: the job is paused. Make the hook's calls shorter, or ask for a higher backstop"
+    )]
     Paused {
         /// The operator's id.
         operator: String,

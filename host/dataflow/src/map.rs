@@ -64,11 +64,8 @@ impl MapOperator {
     pub(crate) fn process(&mut self, batch: &Batch) -> Result<MapOutput, OperatorError> {
         let plan = self.hook.plan();
         let reads = ReadColumns::of(batch, &plan.reads);
-        let kept: Vec<Column> = plan
-            .keep
-            .iter()
-            .map(|name| batch.column(name).cloned().unwrap_or(Column::Null(batch.len())))
-            .collect();
+        let kept: Vec<Column> =
+            plan.keep.iter().map(|name| batch.column(name).cloned().unwrap_or(Column::Null(batch.len()))).collect();
         let mut output = MapOutput::default();
         let mut good = Vec::with_capacity(batch.len());
         for row in 0..index32(batch.len()) {

@@ -20,6 +20,7 @@ use crate::account::Account;
 use crate::keyed::keys_of;
 use crate::map::{MapOperator, MapOutput, NO_TIME};
 use crate::side::{Condemned, Side};
+use crate::task::SourceStatus;
 
 /// What the chain made of it.
 #[derive(Debug)]
@@ -61,6 +62,18 @@ impl SourceChain {
     #[must_use]
     pub fn watermarks(&self) -> &SourceWatermarks {
         &self.watermarks
+    }
+
+    /// How far the source is, for whoever shows it; `bytes`: read since the last status.
+    #[must_use]
+    pub(crate) fn status(&self, bytes: u64) -> SourceStatus {
+        let slowest = self.watermarks.slowest();
+        SourceStatus {
+            watermark: self.watermarks.combined(),
+            clock: self.watermarks.clock(),
+            slowest: slowest.map(|(id, watermark)| (self.partition_name(Some(id)), watermark)),
+            bytes,
+        }
     }
 
     /// Works through what a source read. `now` is the wall clock's reading; none under a virtual clock.
@@ -172,13 +185,7 @@ impl SourceChain {
     }
 
     /// Moves the watermarks and the clock through the records in arrival order, and notes where they moved.
-    fn progress(
-        &mut self,
-        input: &SourceBatch,
-        now: Option<EventTime>,
-        decoded: &Decoded,
-        rows: &Rows,
-    ) -> Progress {
+    fn progress(&mut self, input: &SourceBatch, now: Option<EventTime>, decoded: &Decoded, rows: &Rows) -> Progress {
         let mut progress = Recorder { progress: Progress::default(), virtual_clock: now.is_none() };
         let mut ended = input.ended.as_slice();
         let mut position = 0;

@@ -48,12 +48,7 @@ pub(crate) trait Work {
 /// Finds the guilty among records `from..to` after a call with all of them failed.
 ///
 /// `condemned` counts the batch's condemned records, this search's included.
-pub(crate) fn search(
-    work: &mut impl Work,
-    from: usize,
-    to: usize,
-    condemned: &mut usize,
-) -> Result<(), OperatorError> {
+pub(crate) fn search(work: &mut impl Work, from: usize, to: usize, condemned: &mut usize) -> Result<(), OperatorError> {
     if to - from <= 1 {
         return judge(work, from, to, condemned);
     }

@@ -124,6 +124,23 @@ impl WindowOperator {
         (self.keys.len(), self.windows.len(), self.identities.as_ref().map_or(0, Identities::len))
     }
 
+    /// When the wall clock makes something due by itself, if anything waits for it.
+    #[must_use]
+    pub fn next_instant(&self) -> Option<EventTime> {
+        if self.awaiting.is_empty() || self.clock == NO_CLOCK {
+            return None;
+        }
+        self.periods().into_iter().flatten().map(|every| tidegate_windows::next_instant(self.clock, every)).min()
+    }
+
+    /// The wall clock has reached `now`.
+    ///
+    /// # Errors
+    /// As [`WindowOperator::process`].
+    pub fn advance_clock(&mut self, now: EventTime, out: &mut WindowOutput) -> Result<(), OperatorError> {
+        self.advance(self.watermark, now, out)
+    }
+
     /// Works through a batch. `now` is the wall clock's reading; none under a virtual clock, which is the batch's.
     ///
     /// # Errors
@@ -197,9 +214,11 @@ impl WindowOperator {
 
     fn prepare<'a>(&mut self, batch: &'a Batch) -> Prep<'a> {
         let builtins = self.builtins.prepare(batch);
-        let identity = self.config.dedup.as_ref().map(|dedup| {
-            batch.column(&dedup.field).cloned().unwrap_or(Column::Null(batch.len()))
-        });
+        let identity = self
+            .config
+            .dedup
+            .as_ref()
+            .map(|dedup| batch.column(&dedup.field).cloned().unwrap_or(Column::Null(batch.len())));
         Prep {
             batch,
             may_overflow: self.builtins.may_overflow(&builtins),
@@ -261,4 +280,3 @@ fn key_of(batch: &Batch, row: usize) -> (u64, &[u8]) {
 fn place(slot: u32) -> usize {
     index(slot)
 }
-

@@ -54,7 +54,7 @@ impl WindowOperator {
     /// The first instant of each periodic trigger on the clock's way to `to`, in order; equal ones are one.
     fn instants(&self, to: EventTime) -> impl Iterator<Item = (EventTime, Instant)> + use<> {
         let from = self.clock;
-        let (early, late) = self.periods();
+        let [early, late] = self.periods();
         let early = early.and_then(|every| ticks_within(from, to, every));
         let late = late.and_then(|every| ticks_within(from, to, every));
         let both = early.is_some() && early == late;
@@ -67,14 +67,13 @@ impl WindowOperator {
 
     /// The triggers that have an instant exactly at `clock`.
     fn instant_at(&self, clock: EventTime) -> Instant {
-        let (early, late) = self.periods();
-        let divides = |every: Option<Millis>| {
-            clock != NO_CLOCK && every.is_some_and(|every| clock.rem_euclid(every.0) == 0)
-        };
+        let [early, late] = self.periods();
+        let divides =
+            |every: Option<Millis>| clock != NO_CLOCK && every.is_some_and(|every| clock.rem_euclid(every.0) == 0);
         Instant { early: divides(early), late: divides(late) }
     }
 
-    fn periods(&self) -> (Option<Millis>, Option<Millis>) {
+    pub(super) fn periods(&self) -> [Option<Millis>; 2] {
         let early = match self.early() {
             Early::EveryProcessingTime(every) => Some(every),
             Early::None | Early::EveryElements(_) => None,
@@ -83,7 +82,7 @@ impl WindowOperator {
             Late::EveryProcessingTime(every) => Some(every),
             Late::EveryElement | Late::None => None,
         };
-        (early, late)
+        [early, late]
     }
 
     /// An instant of processing time: one pane for each window of that phase that has new records.

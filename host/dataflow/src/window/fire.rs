@@ -51,11 +51,7 @@ impl WindowOperator {
     }
 
     /// The output columns of the firings, in the order of the pipeline's aggregates, and the firings that have them.
-    fn values(
-        &mut self,
-        fires: &[Fire],
-        out: &mut WindowOutput,
-    ) -> Result<(Vec<Fire>, Vec<Column>), OperatorError> {
+    fn values(&mut self, fires: &[Fire], out: &mut WindowOutput) -> Result<(Vec<Fire>, Vec<Column>), OperatorError> {
         let mut fires = fires.to_vec();
         let mut hooked = Vec::new();
         let mut hook = 0;

@@ -271,8 +271,7 @@ impl Work for AggregateWork<'_> {
             for rejection in answer.value.rejected {
                 let row = rows[index(rejection.row)];
                 let component = self.hook.component();
-                let condemned =
-                    Condemned::by_guest(component, rejection.code, rejection.message, answer.fuel_used);
+                let condemned = Condemned::by_guest(component, rejection.code, rejection.message, answer.fuel_used);
                 refused.push((index(row), condemned));
             }
             pairs.retain(|pair| refused.iter().all(|(row, _)| *row != index(self.rows[*pair])));

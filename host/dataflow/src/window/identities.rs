@@ -60,13 +60,7 @@ impl Identities {
     }
 
     /// Remembers the value as accepted at `time`.
-    pub(crate) fn accept(
-        &mut self,
-        keys: &mut KeyTable,
-        key: KeyId,
-        value: ValueRef<'_>,
-        time: EventTime,
-    ) -> Accepted {
+    pub(crate) fn accept(&mut self, keys: &mut KeyTable, key: KeyId, value: ValueRef<'_>, time: EventTime) -> Accepted {
         let until = time.saturating_add(self.horizon.0);
         let (hash, found) = self.look_up(key, value);
         let (entry, before) = match found {

@@ -60,7 +60,14 @@ pub(crate) struct WindowTable {
 
 impl WindowTable {
     pub(crate) fn new(lateness: Millis, sessions: bool) -> Self {
-        Self { slots: Vec::new(), free: Vec::new(), by_start: HashMap::new(), timers: BTreeMap::new(), lateness, sessions }
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+            by_start: HashMap::new(),
+            timers: BTreeMap::new(),
+            lateness,
+            sessions,
+        }
     }
 
     pub(crate) fn slot(&self, slot: u32) -> &Slot {

@@ -55,13 +55,16 @@ fn new_and_reset_slots_hold_the_initial_accumulator() {
 fn columns_keep_their_declared_kinds_and_the_order_of_slots() {
     let mut store = HookAccumulators::new(&plan());
     store.reserve(3);
-    store.scatter(&[2, 0], &[
-        Column::of_values([ValueRef::Bool(false), ValueRef::Bool(true)]),
-        Column::of_values([ValueRef::Int(2), ValueRef::Int(0)]),
-        Column::Null(2),
-        Column::of_values([ValueRef::Text("two"), ValueRef::Text("")]),
-        Column::Null(2),
-    ]);
+    store.scatter(
+        &[2, 0],
+        &[
+            Column::of_values([ValueRef::Bool(false), ValueRef::Bool(true)]),
+            Column::of_values([ValueRef::Int(2), ValueRef::Int(0)]),
+            Column::Null(2),
+            Column::of_values([ValueRef::Text("two"), ValueRef::Text("")]),
+            Column::Null(2),
+        ],
+    );
     let gathered = store.gather(&[0, 1, 2, 0]);
     let kinds: Vec<Option<Kind>> = gathered.iter().map(Column::kind).collect();
     assert_eq!(kinds, [Kind::Bool, Kind::Int, Kind::Float, Kind::Text, Kind::Bytes].map(Some));

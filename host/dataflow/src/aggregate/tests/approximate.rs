@@ -5,8 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn builtins() -> Builtins {
-    let mut builtins =
-        Builtins::new(&[function("out", Function::ApproxCountDistinct, Some("v"))], &Schema::default());
+    let mut builtins = Builtins::new(&[function("out", Function::ApproxCountDistinct, Some("v"))], &Schema::default());
     builtins.reserve(4);
     builtins
 }

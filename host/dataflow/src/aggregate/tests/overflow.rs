@@ -66,7 +66,8 @@ fn refused_naively(arrivals: &[Arrival]) -> Vec<bool> {
         let parts = parts(*slot, *merges);
         let mut all: Vec<Value> = parts.iter().flat_map(|part| slots[index(*part)].clone()).collect();
         all.push(value.clone());
-        let total: i128 = all.iter().map(|value| if let Value::Int(value) = value { i128::from(*value) } else { 0 }).sum();
+        let total: i128 =
+            all.iter().map(|value| if let Value::Int(value) = value { i128::from(*value) } else { 0 }).sum();
         let is_float = all.iter().any(|value| matches!(value, Value::Float(_)));
         let refuse = !is_float && i64::try_from(total).is_err();
         refused.push(refuse);

@@ -122,9 +122,7 @@ fn top_k_orders_by_count_and_then_by_smaller_value() {
     mixed.extend([Value::Float(2.0), Value::Int(2), Value::Int(10), NULL, NULL]);
     assert_eq!(
         over(Function::TopK { k: 9 }, mixed),
-        json(
-            r#"[{"count":1,"value":2},{"count":1,"value":2.0},{"count":1,"value":10},{"count":1,"value":"x"}]"#
-        )
+        json(r#"[{"count":1,"value":2},{"count":1,"value":2.0},{"count":1,"value":10},{"count":1,"value":"x"}]"#)
     );
 }
 
@@ -170,10 +168,7 @@ fn a_mismatch_names_aggregate_field_and_kind_and_only_selected_rows_have_one() {
     let prepared = builtins.prepare(&batch_of_clicks);
     let mismatches: Vec<Option<String>> = (0..6).map(|row| prepared.mismatch(row)).collect();
     assert_eq!(mismatches[0], None);
-    assert_eq!(
-        mismatches[1].as_deref(),
-        Some("aggregate spend: sum takes numbers, but field n holds a string")
-    );
+    assert_eq!(mismatches[1].as_deref(), Some("aggregate spend: sum takes numbers, but field n holds a string"));
     assert_eq!(mismatches[2], None);
     assert_eq!(
         mismatches[3].as_deref(),

@@ -1,0 +1,177 @@
+//! Tasks: chains of operators as step machines. A lane steps them; they await nothing and read no clock.
+//!
+//! A step takes at most one element from the inputs, and only if there is credit for what may come of it.
+
+use tidegate_connectors::{SinkError, SourceBatch, SourceError};
+use tidegate_types::{Batch, EventTime, PaneBatch, Value, Watermark};
+
+use crate::OperatorError;
+use crate::account::Account;
+use crate::channel::{Received, Receiver, Sender};
+use crate::exchange::Exchange;
+use crate::side::Side;
+use crate::source::SourceChain;
+use crate::window::{WindowOperator, WindowOutput};
+
+/// What a step did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// It did something; step again.
+    Worked,
+    /// Nothing to do until a queue changes or the wall clock reaches `until`.
+    Waiting {
+        /// When something falls due by itself.
+        until: Option<EventTime>,
+    },
+    /// There is nothing more to do, ever.
+    Finished,
+}
+
+/// Why a task stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum TaskError {
+    /// The source cannot be read.
+    #[error(transparent)]
+    Source(#[from] SourceError),
+    /// An operator cannot go on.
+    #[error(transparent)]
+    Operator(#[from] OperatorError),
+    /// A sink cannot take more.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+}
+
+/// A step machine.
+///
+/// 1. `step` never blocks, and works on one element at most.
+/// 2. `now` is the wall clock's reading, none under a virtual clock.
+/// 3. After `Finished` or an error it MUST NOT be stepped again; dropping it ends its outputs.
+pub trait Task: Send {
+    /// One step.
+    ///
+    /// # Errors
+    /// If the task cannot go on; the job has failed.
+    fn step(&mut self, now: Option<EventTime>) -> Result<Progress, TaskError>;
+}
+
+/// What tasks send to the sinks.
+#[derive(Debug, Default)]
+pub struct Emission {
+    /// Panes, in order.
+    pub panes: Vec<PaneBatch>,
+    /// Side records, in order.
+    pub sides: Vec<Side>,
+    /// What became of records since the last emission.
+    pub account: Account,
+    /// How far the source is; none from other tasks.
+    pub source: Option<SourceStatus>,
+}
+
+/// How far a source is.
+#[derive(Debug, Clone)]
+pub struct SourceStatus {
+    /// Its watermark.
+    pub watermark: Watermark,
+    /// Its clock, or [`tidegate_types::NO_CLOCK`].
+    pub clock: EventTime,
+    /// The partition that holds the watermark back, and that partition's own.
+    pub slowest: Option<(Value, Watermark)>,
+    /// Bytes of records read since the last status.
+    pub bytes: u64,
+}
+
+/// Decodes, maps, keys and deals what a source reads.
+pub struct SourceTask {
+    pub(crate) input: Receiver<Result<SourceBatch, SourceError>>,
+    pub(crate) chain: SourceChain,
+    pub(crate) exchange: Exchange,
+    pub(crate) outputs: Vec<Sender<Batch>>,
+    pub(crate) emissions: Sender<Emission>,
+}
+
+impl SourceTask {
+    /// A source task between these channels.
+    #[must_use]
+    pub fn new(
+        input: Receiver<Result<SourceBatch, SourceError>>,
+        chain: SourceChain,
+        exchange: Exchange,
+        outputs: Vec<Sender<Batch>>,
+        emissions: Sender<Emission>,
+    ) -> Self {
+        Self { input, chain, exchange, outputs, emissions }
+    }
+
+    fn work(&mut self, batch: SourceBatch, now: Option<EventTime>) -> Result<(), TaskError> {
+        let bytes = batch.data.len() as u64;
+        let output = self.chain.process(batch, now)?;
+        for (sender, batch) in self.outputs.iter().zip(self.exchange.deal(output.batch)) {
+            sender.send(batch);
+        }
+        let source = Some(self.chain.status(bytes));
+        self.emissions.send(Emission { panes: Vec::new(), sides: output.sides, account: output.account, source });
+        Ok(())
+    }
+}
+
+impl Task for SourceTask {
+    fn step(&mut self, now: Option<EventTime>) -> Result<Progress, TaskError> {
+        let credit = self.emissions.has_credit() && self.outputs.iter().all(Sender::has_credit);
+        if !credit {
+            return Ok(Progress::Waiting { until: None });
+        }
+        let next_idle = self.chain.watermarks().next_idle().filter(|_| now.is_some());
+        match self.input.receive() {
+            Received::Element(batch) => self.work(batch?, now)?,
+            Received::Ended => return Ok(Progress::Finished),
+            Received::Empty if next_idle.is_some_and(|due| now >= Some(due)) => {
+                self.work(SourceBatch::default(), now)?;
+            }
+            Received::Empty => return Ok(Progress::Waiting { until: next_idle }),
+        }
+        Ok(Progress::Worked)
+    }
+}
+
+/// One subtask of the window operator.
+pub struct WindowTask {
+    input: Receiver<Batch>,
+    operator: WindowOperator,
+    emissions: Sender<Emission>,
+}
+
+impl WindowTask {
+    /// A window task between these channels.
+    #[must_use]
+    pub fn new(input: Receiver<Batch>, operator: WindowOperator, emissions: Sender<Emission>) -> Self {
+        Self { input, operator, emissions }
+    }
+
+    fn emit(&self, output: WindowOutput) {
+        let WindowOutput { panes, sides, account } = output;
+        if !panes.is_empty() || !sides.is_empty() || account != Account::default() {
+            self.emissions.send(Emission { panes, sides, account, source: None });
+        }
+    }
+}
+
+impl Task for WindowTask {
+    fn step(&mut self, now: Option<EventTime>) -> Result<Progress, TaskError> {
+        if !self.emissions.has_credit() {
+            return Ok(Progress::Waiting { until: None });
+        }
+        let mut output = WindowOutput::default();
+        let next = self.operator.next_instant();
+        match self.input.receive() {
+            Received::Element(batch) => self.operator.process(&batch, now, &mut output)?,
+            Received::Ended => return Ok(Progress::Finished),
+            Received::Empty => match (now, next) {
+                (Some(now), Some(next)) if now >= next => self.operator.advance_clock(now, &mut output)?,
+                (Some(_), next) => return Ok(Progress::Waiting { until: next }),
+                (None, _) => return Ok(Progress::Waiting { until: None }),
+            },
+        }
+        self.emit(output);
+        Ok(Progress::Worked)
+    }
+}

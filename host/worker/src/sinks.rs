@@ -1,0 +1,156 @@
+//! The sink task: writes panes and side records in the order in which each task emitted them, and keeps the account.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tidegate_connectors::{PaneSink, SideSink, SinkError};
+use tidegate_dataflow::channel::{Received, Receiver};
+use tidegate_dataflow::task::{Emission, Progress, SourceStatus, Task, TaskError};
+use tidegate_dataflow::{Account, Side, SideKind};
+use tidegate_formats::SideRecord;
+use tidegate_types::batch::index;
+use tidegate_types::{EventTime, NO_CLOCK, PaneBatch, Value, ValueRef, Watermark};
+
+/// How far a run is.
+#[derive(Debug, Clone)]
+pub struct RunProgress {
+    /// What became of the records so far.
+    pub account: Account,
+    /// The source's watermark.
+    pub watermark: Watermark,
+    /// The source's clock, or [`NO_CLOCK`].
+    pub clock: EventTime,
+    /// The partition that holds the watermark back, and that partition's own.
+    pub slowest_partition: Option<(Value, Watermark)>,
+    /// Bytes of records read.
+    pub bytes_read: u64,
+}
+
+/// Watches a run, for people.
+pub trait Observer: Send {
+    /// These panes were written.
+    fn panes(&mut self, panes: &PaneBatch);
+    /// The run is this far.
+    fn progress(&mut self, progress: &RunProgress);
+}
+
+/// Where a run's records go. A side output that is none is counted only.
+pub struct Outputs {
+    /// Panes.
+    pub panes: Box<dyn PaneSink>,
+    /// Too-late records.
+    pub too_late: Option<Box<dyn SideSink>>,
+    /// Duplicates.
+    pub duplicates: Option<Box<dyn SideSink>>,
+    /// Dead letters.
+    pub dead_letters: Option<Box<dyn SideSink>>,
+}
+
+/// Writes what the tasks emit.
+pub(crate) struct SinkTask {
+    inputs: Vec<Receiver<Emission>>,
+    outputs: Outputs,
+    observer: Option<Box<dyn Observer>>,
+    progress: RunProgress,
+    /// Where the account is left for the end of the run.
+    result: Arc<Mutex<Account>>,
+}
+
+impl SinkTask {
+    pub(crate) fn new(
+        inputs: Vec<Receiver<Emission>>,
+        outputs: Outputs,
+        observer: Option<Box<dyn Observer>>,
+        result: Arc<Mutex<Account>>,
+    ) -> Self {
+        let progress = RunProgress {
+            account: Account::default(),
+            watermark: Watermark::MIN,
+            clock: NO_CLOCK,
+            slowest_partition: None,
+            bytes_read: 0,
+        };
+        Self { inputs, outputs, observer, progress, result }
+    }
+
+    fn write(&mut self, emission: Emission) -> Result<(), SinkError> {
+        for panes in &emission.panes {
+            self.outputs.panes.write(panes)?;
+            if let Some(observer) = &mut self.observer {
+                observer.panes(panes);
+            }
+        }
+        for side in &emission.sides {
+            let sink = match side.kind {
+                SideKind::TooLate => &mut self.outputs.too_late,
+                SideKind::Duplicate => &mut self.outputs.duplicates,
+                SideKind::DeadLetter => &mut self.outputs.dead_letters,
+            };
+            if let Some(sink) = sink {
+                write_side(sink.as_mut(), side)?;
+            }
+        }
+        self.progress.account += emission.account;
+        if let Some(SourceStatus { watermark, clock, slowest, bytes }) = emission.source {
+            self.progress.watermark = watermark;
+            self.progress.clock = clock;
+            self.progress.slowest_partition = slowest;
+            self.progress.bytes_read += bytes;
+        }
+        if let Some(observer) = &mut self.observer {
+            observer.progress(&self.progress);
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        self.outputs.panes.flush()?;
+        let sides = [&mut self.outputs.too_late, &mut self.outputs.duplicates, &mut self.outputs.dead_letters];
+        for sink in sides.into_iter().flatten() {
+            sink.flush()?;
+        }
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = self.progress.account;
+        Ok(())
+    }
+}
+
+impl Task for SinkTask {
+    fn step(&mut self, _now: Option<EventTime>) -> Result<Progress, TaskError> {
+        let mut worked = false;
+        let mut place = 0;
+        while place < self.inputs.len() {
+            match self.inputs[place].receive() {
+                Received::Element(emission) => {
+                    self.write(emission)?;
+                    worked = true;
+                    place += 1;
+                }
+                Received::Empty => place += 1,
+                Received::Ended => drop(self.inputs.remove(place)),
+            }
+        }
+        if self.inputs.is_empty() {
+            self.finish()?;
+            return Ok(Progress::Finished);
+        }
+        Ok(if worked { Progress::Worked } else { Progress::Waiting { until: None } })
+    }
+}
+
+fn write_side(sink: &mut dyn SideSink, side: &Side) -> Result<(), SinkError> {
+    let record = side.record.as_ref();
+    let key: Vec<(&str, ValueRef<'_>)> =
+        side.pane.iter().flat_map(|pane| &pane.key).map(|(n, v)| (&**n, v.as_ref())).collect();
+    let dead = side.kind == SideKind::DeadLetter;
+    sink.write(&SideRecord {
+        reason: &side.reason,
+        partition: record.map_or(ValueRef::Null, |(origin, row)| origin.partitions[index(*row)].as_ref()),
+        offset: record.map(|(origin, row)| origin.offsets[index(*row)]),
+        record: record.map(|(origin, row)| origin.record(*row)),
+        detail: Some(side.detail.as_str()).filter(|detail| !detail.is_empty()),
+        operator: dead.then_some(&*side.operator),
+        key: &key,
+        window: side.pane.as_ref().and_then(|pane| pane.window),
+        component: side.component.as_ref().map(|component| component.digest.as_str()),
+        fuel_used: side.fuel_used,
+    })
+}
