@@ -6,8 +6,10 @@
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
+pub mod aggregator;
 pub mod host;
 pub mod mapper;
+pub mod windower;
 
 /// The contract.
 const WIT: &str = include_str!("../../../wit/job.wit");
