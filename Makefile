@@ -62,7 +62,7 @@ layers: setup
 	cargo test $(LOCKED) --quiet -p tidegate-layers
 
 wit: setup
-	cargo test $(LOCKED) --quiet -p tidegate-sdk --test contract
+	cargo test $(LOCKED) --quiet -p tidegate-sdk --test wit_contract
 
 deny: setup
 	@.ci/setup-tools.sh

@@ -8,7 +8,9 @@ use std::fmt;
 
 use crate::graph::{Graph, Package};
 use crate::sources::{SourceFile, std_modules};
-use crate::table::{CLOCK_CALLS, ENVIRONMENT_READER, HEAVY, Heavy, IMPURE_MODULES, LAYERS, Layer, PURE};
+use crate::table::{
+    CLOCK_CALLS, CONCRETE_CONNECTORS, CONNECTORS, ENVIRONMENT_READER, HEAVY, Heavy, IMPURE_MODULES, LAYERS, Layer, PURE,
+};
 
 /// Where the rules are written for people.
 const WRITTEN: &str = "docs/architecture.md, \"Layers\"; as data in tests/layers/src/table.rs";
@@ -37,12 +39,16 @@ pub fn check_graph(graph: &Graph) -> Vec<Violation> {
     violations
 }
 
-/// Checks that pure crates touch nothing outside themselves, and that the environment is read in one crate only.
+/// Checks that pure crates touch nothing outside themselves, that the environment is read in one crate only, and that no
+/// crate below the composition root names a concrete connector.
 pub fn check_sources(name: &str, files: &[SourceFile]) -> Vec<Violation> {
     let pure = PURE.contains(&name);
     let has_layer = LAYERS.iter().any(|layer| layer.name == name && layer.may_import.is_some());
     let mut violations = Vec::new();
     for file in files {
+        if has_layer && name != CONNECTORS {
+            violations.extend(concrete_connectors(name, file));
+        }
         let modules = std_modules(&file.code);
         let path = file.path.display();
         if pure {
@@ -56,6 +62,12 @@ pub fn check_sources(name: &str, files: &[SourceFile]) -> Vec<Violation> {
         }
     }
     violations
+}
+
+fn concrete_connectors(name: &str, file: &SourceFile) -> Option<Violation> {
+    let named = CONCRETE_CONNECTORS.iter().find(|connector| file.code.contains(**connector))?;
+    let path = file.path.display();
+    Some(violation(name, format!("{path} names {named}; use the traits, and let `{ENVIRONMENT_READER}` choose")))
 }
 
 fn violation(package: &str, what: String) -> Violation {

@@ -34,8 +34,11 @@ pub const LAYERS: &[Layer] = &[
     row("tidegate-formats", &["tidegate-types"]),
     row("tidegate-sandbox", &["tidegate-types", "tidegate-formats"]),
     row("tidegate-connectors", &["tidegate-types", "tidegate-formats"]),
-    row("tidegate-dataflow", &["tidegate-types", "tidegate-pipeline", "tidegate-windows", "tidegate-formats"]),
-    row("tidegate-worker", &["tidegate-types", "tidegate-dataflow"]),
+    row(
+        "tidegate-dataflow",
+        &["tidegate-types", "tidegate-pipeline", "tidegate-windows", "tidegate-formats", "tidegate-connectors"],
+    ),
+    row("tidegate-worker", &["tidegate-types", "tidegate-formats", "tidegate-connectors", "tidegate-dataflow"]),
     free("tidegate"),
     row("tidegate-sdk-macros", &[]),
     row("tidegate-sdk", &["tidegate-sdk-macros"]),
@@ -44,16 +47,20 @@ pub const LAYERS: &[Layer] = &[
     free("tidegate-isolation"),
     free("tidegate-e2e"),
     free("tidegate-bench"),
+    free("tidegate-docs"),
     row("tidegate-layers", &[]),
 ];
 
 const SANDBOX_AND_ABOVE: [&str; 6] =
     ["tidegate-sandbox", "tidegate", "tidegate-conformance", "tidegate-isolation", "tidegate-e2e", "tidegate-bench"];
 
+/// The first makes components; the others hold the contract's text and make guests for their tests.
+const WIT_TOOLS: &[&str] = &["tidegate-componentize", "tidegate-sdk", "tidegate-isolation"];
+
 /// Who may use a heavy crate. `deny.toml` says the same of direct users to cargo-deny.
 pub const HEAVY: &[Heavy] = &[
     Heavy { name: "wasmtime", users: &["tidegate-sandbox"], reached_by: Some(&SANDBOX_AND_ABOVE) },
-    Heavy { name: "wit-component", users: &["tidegate-componentize"], reached_by: None },
+    Heavy { name: "wit-component", users: WIT_TOOLS, reached_by: None },
     Heavy { name: "tokio", users: &[], reached_by: Some(&[]) },
     Heavy { name: "rocksdb", users: &[], reached_by: Some(&[]) },
     Heavy { name: "quinn", users: &[], reached_by: Some(&[]) },
@@ -71,3 +78,8 @@ pub(crate) const CLOCK_CALLS: &[&str] = &["Instant::now", "SystemTime::now"];
 
 /// The one crate of the product that reads the environment. (Tests may.)
 pub(crate) const ENVIRONMENT_READER: &str = "tidegate";
+
+/// The crate of sources and sinks, and what it has beyond traits. Only the composition root and tests name these.
+pub(crate) const CONNECTORS: &str = "tidegate-connectors";
+pub(crate) const CONCRETE_CONNECTORS: &[&str] =
+    &["open_files", "FilePaneSink", "FileSideSink", "FileSourceConfig", "tidegate_connectors::files"];

@@ -93,6 +93,13 @@ fn refuses_the_environment_outside_the_binary() {
 }
 
 #[test]
+fn refuses_a_concrete_connector_below_the_composition_root() {
+    assert_eq!(complaints("tidegate-dataflow", "use tidegate_connectors::open_files;").len(), 1);
+    assert_eq!(complaints("tidegate-dataflow", "use tidegate_connectors::SourceBatch;"), Vec::<String>::new());
+    assert_eq!(complaints("tidegate", "use tidegate_connectors::open_files;"), Vec::<String>::new());
+}
+
+#[test]
 fn finds_modules_of_std_in_paths_and_groups() {
     let found = std_modules("use std::{fs, io::{self, Write}};\nstd::net::TcpStream::connect");
     assert_eq!(found, names(&["fs", "io", "net"]));
