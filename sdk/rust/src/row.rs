@@ -170,6 +170,11 @@ impl ColumnSink {
     pub fn column(&mut self, column: Column) {
         self.columns.push(column);
     }
+
+    /// The columns, and the event times, which are empty where the row has none.
+    pub fn into_parts(self) -> (Vec<Column>, Vec<i64>) {
+        (self.columns, self.times.unwrap_or_default())
+    }
 }
 
 /// The field that a struct's field is.

@@ -27,6 +27,8 @@ pub trait Windower: Sized + 'static {
     type Config: DeserializeOwned;
     /// What is needed of a row to assign it: mostly a struct with nothing but a `#[row(time)]` field.
     type In<'a>: ReadRow<'a>;
+    /// The windows of a row: `[Window; 1]`, `Option<Window>`, `Vec<Window>`, …
+    type Windows: IntoIterator<Item = Window>;
     /// What is needed of a pane's value to emit it, by name; `()` without `EMITS`.
     type Value<'a>: ReadRow<'a>;
     /// What comes of a pane: `Row`, `Option<Row>`, `Vec<Row>` or `[Row; N]`; `()` without `EMITS`.
@@ -39,8 +41,8 @@ pub trait Windower: Sized + 'static {
     /// Sets the hook up, once per instance. `value`: the fields of a pane's value, as the aggregates make it. An error refuses the job.
     fn open(config: Self::Config, key: &[Field], input: &[Field], value: &[Field]) -> Result<Self, Fault>;
 
-    /// The windows that a row is in, in any order: none, one or several. `Option`, arrays and `Vec` will do.
-    fn assign(&self, row: Self::In<'_>) -> impl IntoIterator<Item = Window>;
+    /// The windows that a row is in, in any order: none, one or several.
+    fn assign(&self, row: Self::In<'_>) -> Self::Windows;
 
     /// Whether a window fires now.
     fn decide(&self, _progress: &Progress<'_>) -> Decision {
