@@ -59,7 +59,10 @@ impl Mapper for Campaign {
     fn map<'a>(&'a self, event: Event<'a>) -> Result<Rated<'a>, Reject> {
         let Event { campaign_id, country, event_id, impressions, clicks, spend_micros } = event;
         if impressions < 0 || clicks < 0 || spend_micros < 0 {
-            return Err(reject!("negative-number", "event {event_id}: {impressions} shown, {clicks} clicked, {spend_micros} spent"));
+            return Err(reject!(
+                "negative-number",
+                "event {event_id}: {impressions} shown, {clicks} clicked, {spend_micros} spent"
+            ));
         }
         if clicks > impressions {
             return Err(reject!("impossible-clicks", "event {event_id}: {clicks} clicks on {impressions} impressions"));

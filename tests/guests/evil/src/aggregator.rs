@@ -108,9 +108,8 @@ impl EvilAggregator {
             Some(Mark::Int(int)) => Some(int.to_string()),
             Some(Mark::Text(text)) => Some(text.clone()),
         };
-        let has_mark = |wanted: String| {
-            (0..accumulators[0].rows()).any(|row| accumulators[0].value(row) == Value::Text(&wanted))
-        };
+        let has_mark =
+            |wanted: String| (0..accumulators[0].rows()).any(|row| accumulators[0].value(row) == Value::Text(&wanted));
         self.config.is_due(place, false, None) && wanted.is_none_or(has_mark)
     }
 

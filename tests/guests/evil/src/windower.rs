@@ -16,12 +16,7 @@ pub struct EvilWindower {
 impl ColumnWindower for EvilWindower {
     type Config = Config;
 
-    fn open(
-        config: Config,
-        _key: &[Field],
-        _input: &[Field],
-        value: &[Field],
-    ) -> Result<(Self, WindowerPlan), Fault> {
+    fn open(config: Config, _key: &[Field], _input: &[Field], value: &[Field]) -> Result<(Self, WindowerPlan), Fault> {
         if let Some(evil) = config.evil.filter(|_| config.is_due(Place::Open, false, None)) {
             deed::commit(evil)?;
         }
