@@ -10,7 +10,7 @@ use crate::raw::RawDecoder;
 #[derive(Debug)]
 pub enum Decoder {
     /// `format: json`.
-    Json(JsonDecoder),
+    Json(Box<JsonDecoder>),
     /// `format: raw`.
     Raw(RawDecoder),
 }
@@ -19,7 +19,7 @@ impl Decoder {
     /// A decoder of JSON records.
     #[must_use]
     pub fn json(spec: DecodeSpec) -> Self {
-        Self::Json(JsonDecoder::new(spec))
+        Self::Json(Box::new(JsonDecoder::new(spec)))
     }
 
     /// A decoder that gives each record's bytes in the field `raw`.

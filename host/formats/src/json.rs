@@ -14,3 +14,6 @@ mod shape;
 pub mod side;
 mod string;
 pub mod write;
+
+#[cfg(test)]
+mod arbitrary;

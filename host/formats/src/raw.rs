@@ -47,3 +47,6 @@ impl RawDecoder {
         decoded
     }
 }
+
+#[cfg(test)]
+mod tests;
