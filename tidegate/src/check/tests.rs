@@ -1,0 +1,31 @@
+//! What `tidegate check` says of the specification's pipeline.
+
+use super::*;
+
+#[test]
+fn the_specifications_pipeline_is_explained() {
+    let text = include_str!("tests/pipeline.yaml");
+    let pipeline = tidegate_pipeline::parse(text).unwrap().pipeline;
+    let expected = "\
+campaign-metrics, version 14: sound
+
+  source      JSON records from log `ad-events`; event time in `event_time`; no field declared (all dynamic)
+  watermark   30s behind each partition's newest record; a partition silent for 1m is idle and holds nothing back
+  key         campaign_id, country
+  dedup       `event_id`, remembered for 10m of event time
+  window      tumbling, 1m each; takes late records for 10m
+  panes       early every 10s of processing time, on time, late at every record; each has all records so far
+  aggregate   impressions = how many `impressions` are present
+              clicks = how many records where `kind` is \"click\"
+              spend_micros = sum of `spend_micros`
+  sink        rows of table `campaign_minute`, one for each campaign_id, country, window_start
+
+Operators and the ids that their state belongs to:
+  dedup       dedup
+  window      window
+  aggregate   aggregate.impressions
+  aggregate   aggregate.clicks
+  aggregate   aggregate.spend_micros
+";
+    assert_eq!(explain(&pipeline), expected);
+}

@@ -1,0 +1,27 @@
+//! What the command takes from the process around it: read once, here, and handed on as values.
+
+use std::io::{IsTerminal, stderr, stdout};
+
+/// The surroundings of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Environment {
+    /// Whether standard error is a terminal that can move its cursor.
+    pub(crate) can_redraw: bool,
+    /// Whether standard output is a terminal, so that panes on it would stand between other lines.
+    pub(crate) stdout_is_terminal: bool,
+    /// Whether colours are wanted on standard error.
+    pub(crate) colour: bool,
+}
+
+impl Environment {
+    pub(crate) fn read() -> Self {
+        let can_redraw = stderr().is_terminal() && variable("TERM").is_some_and(|term| term != "dumb");
+        Self { can_redraw, stdout_is_terminal: stdout().is_terminal(), colour: can_redraw && variable("NO_COLOR").is_none() }
+    }
+}
+
+/// A variable that is there and not empty.
+#[allow(clippy::disallowed_methods, reason = "this is where the binary reads its environment")]
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}

@@ -1,0 +1,186 @@
+//! What a person sees while a run goes on: a table of windows, a line of progress, or lines where there is no terminal.
+//!
+//! The engine's thread only notes what happened; a thread of its own draws it, at most ten times a second, so that watching
+//! slows nothing down and a pause of the input leaves nothing undrawn. Nothing here changes a result.
+
+mod closing;
+mod rate;
+mod table;
+mod text;
+mod view;
+mod windows;
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use tidegate_dataflow::Account;
+use tidegate_pipeline::Pipeline;
+use tidegate_types::{PaneBatch, PaneFields};
+use tidegate_worker::{Observer, RunProgress};
+
+use crate::console::{Console, terminal_size};
+use crate::failure::Failure;
+use crate::run::{Meter, Outputs};
+use rate::Stopwatch;
+use view::View;
+use windows::Windows;
+
+/// Between two drawings of the terminal.
+const REDRAW: Duration = Duration::from_millis(100);
+/// Between two lines where there is no terminal.
+const LINES: Duration = Duration::from_secs(2);
+/// A run shorter than this shows no progress.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is shown while a run goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Watching {
+    /// Nothing.
+    Nothing,
+    /// One line of progress, if the run takes long; gone at the end.
+    Status,
+    /// A line every two seconds, and the last windows at the end.
+    Lines,
+    /// The windows and the progress, drawn again and again.
+    Table,
+}
+
+/// What the engine told.
+#[derive(Default)]
+struct Seen {
+    windows: Windows,
+    progress: Option<RunProgress>,
+    changed: bool,
+}
+
+/// The show around a run.
+pub(crate) struct Live {
+    watching: Watching,
+    console: Console,
+    drawer: Option<(Sender<()>, JoinHandle<Drawer>)>,
+}
+
+/// Draws what was seen.
+struct Drawer {
+    watching: Watching,
+    view: View,
+    seen: Arc<Mutex<Seen>>,
+    meter: Arc<Meter>,
+    stopwatch: Stopwatch,
+    console: Console,
+}
+
+/// Notes what the engine tells.
+struct Notes {
+    seen: Arc<Mutex<Seen>>,
+    windows: bool,
+}
+
+impl Live {
+    /// Starts the show; the observer is for the engine.
+    ///
+    /// # Errors
+    /// If there is no thread to draw on.
+    pub(crate) fn start(
+        watching: Watching,
+        pipeline: &Pipeline,
+        fields: &PaneFields,
+        meter: Arc<Meter>,
+        total_bytes: Option<u64>,
+        console: &Console,
+    ) -> Result<(Self, Option<Box<dyn Observer>>), Failure> {
+        let console = console.clone();
+        if watching == Watching::Nothing {
+            return Ok((Self { watching, console, drawer: None }, None));
+        }
+        let seen = Arc::new(Mutex::new(Seen::default()));
+        let windows = watching != Watching::Status;
+        let notes: Box<dyn Observer> = Box::new(Notes { seen: Arc::clone(&seen), windows });
+        let view = View::new(pipeline, fields.clone(), total_bytes, console.environment().colour);
+        let drawer = Drawer { watching, view, seen, meter, stopwatch: Stopwatch::start(), console: console.clone() };
+        let (stop, stopped) = channel();
+        let thread = thread::Builder::new().name("tidegate-live".into()).spawn(move || drawer.run(&stopped));
+        let thread = thread.map_err(|error| Failure::external(format!("--live: no thread to draw on: {error}")))?;
+        Ok((Self { watching, console, drawer: Some((stop, thread)) }, Some(notes)))
+    }
+
+    /// Ends the show: what is left on the screen is how it ended. `account` is that of a run that came to its end.
+    pub(crate) fn finish(self, account: Option<&Account>, outputs: &Outputs) {
+        let Some((stop, thread)) = self.drawer else { return };
+        drop(stop);
+        let Ok(mut drawer) = thread.join() else { return };
+        if self.watching == Watching::Status {
+            return self.console.clear_region();
+        }
+        drawer.draw_end();
+        if let Some(account) = account {
+            closing::lines(account, outputs, drawer.stopwatch.elapsed()).iter().for_each(|line| self.console.line(line));
+        }
+    }
+}
+
+impl Drawer {
+    fn run(mut self, stopped: &Receiver<()>) -> Self {
+        let interval = if self.watching == Watching::Lines { LINES } else { REDRAW };
+        while stopped.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+            self.draw();
+        }
+        self
+    }
+
+    fn draw(&mut self) {
+        let (records, bytes) = self.meter.read();
+        let moved = self.stopwatch.note(records);
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if !moved && !std::mem::take(&mut seen.changed) {
+            return;
+        }
+        let read = view::Read { records, bytes, rate: self.stopwatch.rate() };
+        match self.watching {
+            Watching::Nothing => {}
+            Watching::Status if self.stopwatch.elapsed() < PATIENCE => {}
+            Watching::Status => {
+                let size = terminal_size();
+                self.console.draw(vec![self.view.status(&read, seen.progress.as_ref(), size.columns)], size);
+            }
+            Watching::Lines => self.console.line(&self.view.line(&read, seen.progress.as_ref())),
+            Watching::Table => {
+                let size = terminal_size();
+                self.console.draw(self.view.screen(&read, seen.progress.as_ref(), &seen.windows, size), size);
+            }
+        }
+    }
+
+    /// The last picture, which stays.
+    fn draw_end(&mut self) {
+        let (records, bytes) = self.meter.read();
+        let read = view::Read { records, bytes, rate: self.stopwatch.average(records) };
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.watching == Watching::Table {
+            let size = terminal_size();
+            self.console.draw(self.view.screen(&read, seen.progress.as_ref(), &seen.windows, size), size);
+            self.console.keep_region();
+        } else {
+            self.console.line(&self.view.line(&read, seen.progress.as_ref()));
+            self.view.last_windows(&seen.windows).iter().for_each(|line| self.console.line(line));
+        }
+    }
+}
+
+impl Observer for Notes {
+    fn panes(&mut self, panes: &PaneBatch) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.windows {
+            seen.windows.note(panes);
+        }
+        seen.changed = true;
+    }
+
+    fn progress(&mut self, progress: &RunProgress) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.progress = Some(progress.clone());
+        seen.changed = true;
+    }
+}

@@ -1,0 +1,149 @@
+//! `tidegate run`: a pipeline over files, in one process, to the end of its input (docs/local-run.md).
+//!
+//! Everything that can be wrong with the pipeline, a component or a flag is found before an output is created. Standard
+//! output carries what flags send there and nothing else; the last line on standard error is the summary.
+
+mod clock;
+mod components;
+mod hooks;
+mod outputs;
+mod pipeline;
+mod reading;
+mod summary;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidegate_connectors::source::ErrorKind;
+use tidegate_connectors::{FileSourceConfig, Input, Source, SourceError, open_files};
+use tidegate_dataflow::{Account, Job, JobOptions};
+use tidegate_pipeline::{Parsed, Pipeline};
+use tidegate_worker::{BoundedRun, Clock, RunError, run_bounded};
+
+use crate::cli::{MAX_PARALLELISM, RunArgs};
+use crate::console::Console;
+use crate::failure::{Failure, describe};
+use crate::live::{Live, Watching};
+use clock::SystemClock;
+use components::Components;
+use hooks::Opener;
+use outputs::Destinations;
+use reading::{Pace, Reading, total_bytes};
+use summary::Summary;
+
+pub(crate) use outputs::Destinations as Outputs;
+pub(crate) use pipeline::load as load_pipeline;
+pub(crate) use reading::Meter;
+
+/// Runs a pipeline to the end of its input.
+///
+/// # Errors
+/// With status 2 if the pipeline, a component or a flag is wrong, with status 1 for anything else.
+pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
+    let parsed = pipeline::load(&args.pipeline, console)?;
+    let parallelism = parallelism(args, &parsed, console)?;
+    let files = components::resolve(&parsed, &args.component)?;
+    let destinations = Destinations::of(args);
+    let inputs: Vec<Input> = args.input.iter().map(|input| Input::from_flag(input)).collect();
+    destinations.check(&inputs, &outputs::needed(&args.pipeline, files.values()))?;
+    let watching = watching(args, &destinations, console)?;
+    let total = total_bytes(&inputs);
+    let pace = pace(args, total)?;
+
+    let components = Components::load(&files, args.allow_unsigned)?;
+    let source = open(args, inputs)?;
+    let wall_clock: Option<Arc<dyn Clock>> = args.arrival_field.is_none().then(|| Arc::new(SystemClock) as Arc<dyn Clock>);
+    let opener = Opener { parsed: &parsed, components: &components, fresh_instances: args.fresh_instances, console };
+    let options = JobOptions {
+        parallelism,
+        batch_rows: args.batch_rows,
+        partitions: source.partitions().to_vec(),
+        arrival_field: args.arrival_field.clone(),
+        wall_clock: wall_clock.as_ref().map(|clock| clock.now()),
+    };
+    let job = Job::new(&parsed.pipeline, opener.open(parallelism)?, options)
+        .map_err(|error| hooks::does_not_fit(&parsed, &error))?;
+
+    let meter = Arc::new(Meter::default());
+    let outputs = destinations.create(job.pane_fields())?;
+    let (live, observer) =
+        Live::start(watching, &parsed.pipeline, job.pane_fields(), Arc::clone(&meter), total, console)?;
+    let source = Box::new(Reading::new(source, meter, pace));
+    let ended = run_bounded(BoundedRun { job, source, outputs, clock: wall_clock, observer });
+    live.finish(ended.as_ref().ok(), &destinations);
+    conclude(&ended.map_err(|error| failed(&error))?, console)
+}
+
+/// How many tasks share the work of the windows.
+fn parallelism(args: &RunArgs, parsed: &Parsed, console: &Console) -> Result<u32, Failure> {
+    let Pipeline { parallelism, max_parallelism, .. } = &parsed.pipeline;
+    match args.parallelism {
+        Some(asked) if asked > *max_parallelism => Err(Failure::invalid(format!(
+            "--parallelism {asked}: the pipeline's `max_parallelism` is {max_parallelism}; ask for at most that"
+        ))),
+        Some(asked) => Ok(asked),
+        None => {
+            let wanted = parallelism.unwrap_or(1);
+            if wanted > MAX_PARALLELISM {
+                console.line(&format!("warning: parallelism: {MAX_PARALLELISM} tasks at most share one process; not {wanted}"));
+            }
+            Ok(wanted.min(MAX_PARALLELISM))
+        }
+    }
+}
+
+/// What is shown while the run goes on.
+fn watching(args: &RunArgs, destinations: &Destinations, console: &Console) -> Result<Watching, Failure> {
+    let environment = console.environment();
+    let panes_in_the_way = destinations.uses_stdout() && environment.stdout_is_terminal;
+    match (args.live, environment.can_redraw) {
+        (true, true) if panes_in_the_way => Err(Failure::invalid(
+            "--live: an output would go to the same terminal; send it to a file (--output panes.ndjson) or through a pipe",
+        )),
+        (true, true) => Ok(Watching::Table),
+        (true, false) => Ok(Watching::Lines),
+        (false, true) if !panes_in_the_way => Ok(Watching::Status),
+        (false, _) => Ok(Watching::Nothing),
+    }
+}
+
+fn pace(args: &RunArgs, total: Option<u64>) -> Result<Option<Pace>, Failure> {
+    let Some(seconds) = args.live_seconds else { return Ok(None) };
+    let over = Duration::from_secs(seconds.into());
+    match total {
+        Some(total) => Ok(Some(Pace::new(over, total))),
+        None => Err(Failure::invalid("--live-seconds: needs inputs of a known size; name files that are there, not `-`")),
+    }
+}
+
+fn open(args: &RunArgs, inputs: Vec<Input>) -> Result<Box<dyn Source>, Failure> {
+    let config = FileSourceConfig {
+        inputs,
+        partition_field: args.partition_field.clone(),
+        arrival_field: args.arrival_field.clone(),
+    };
+    open_files(&config).map_err(|error| match SourceError::kind(&error) {
+        ErrorKind::Invalid => Failure::invalid(describe(&error)),
+        ErrorKind::External => Failure::external(describe(&error)),
+    })
+}
+
+fn failed(error: &RunError) -> Failure {
+    if error.is_closed() { Failure::silent() } else { Failure::external(describe(error)) }
+}
+
+/// The last words of a run that came to its end.
+fn conclude(account: &Account, console: &Console) -> Result<(), Failure> {
+    if account.failed_panes > 0 {
+        console.line(&format!(
+            "warning: a hook failed to make {} panes; the dead letters `pane-failed` say which (--dead-letter)",
+            account.failed_panes
+        ));
+    }
+    let balances = account.balances();
+    if !balances {
+        console.line("error: not every record is accounted for; this is a mistake in Tidegate, please report it");
+    }
+    console.line(&Summary::from(account).line());
+    if balances { Ok(()) } else { Err(Failure::silent()) }
+}

@@ -1,0 +1,114 @@
+//! The outputs of a run: which flag names which, and that none destroys a file that the run needs or another output.
+
+use std::path::{Path, PathBuf};
+
+use tidegate_connectors::source::ErrorKind;
+use tidegate_connectors::{FilePaneSink, FileSideSink, Input, Output, PaneSink, SideSink, SinkError, refuse_overlaps};
+use tidegate_types::PaneFields;
+use tidegate_worker::Outputs;
+
+use crate::cli::RunArgs;
+use crate::failure::{Failure, describe};
+
+const OUTPUT: &str = "--output";
+const TOO_LATE: &str = "--too-late";
+const DEAD_LETTER: &str = "--dead-letter";
+const DUPLICATES: &str = "--duplicates";
+
+/// Where everything goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Destinations {
+    pub(crate) panes: Output,
+    pub(crate) too_late: Option<Output>,
+    pub(crate) dead_letters: Option<Output>,
+    pub(crate) duplicates: Option<Output>,
+}
+
+impl Destinations {
+    pub(super) fn of(args: &RunArgs) -> Self {
+        let side = |flag: &Option<String>| flag.as_deref().map(Output::from_flag);
+        Self {
+            panes: args.output.as_deref().map_or(Output::Stdout, Output::from_flag),
+            too_late: side(&args.too_late),
+            dead_letters: side(&args.dead_letter),
+            duplicates: side(&args.duplicates),
+        }
+    }
+
+    /// Whether anything goes to standard output.
+    pub(super) fn uses_stdout(&self) -> bool {
+        let sides = self.sides().into_iter().filter_map(|(_, output)| output);
+        sides.chain([&self.panes]).any(|output| *output == Output::Stdout)
+    }
+
+    /// Each side output with its flag.
+    fn sides(&self) -> [(&'static str, Option<&Output>); 3] {
+        [
+            (TOO_LATE, self.too_late.as_ref()),
+            (DEAD_LETTER, self.dead_letters.as_ref()),
+            (DUPLICATES, self.duplicates.as_ref()),
+        ]
+    }
+
+    /// Refuses outputs that would mix with the panes, or destroy an input, another output or one of `needed`.
+    ///
+    /// # Errors
+    /// For the first one found; nothing has been written by then.
+    pub(super) fn check(&self, inputs: &[Input], needed: &[(&str, &Path)]) -> Result<(), Failure> {
+        let sides = self.sides().into_iter().filter_map(|(flag, output)| Some((flag, output?)));
+        let all: Vec<(&'static str, &Output)> = [(OUTPUT, &self.panes)].into_iter().chain(sides).collect();
+        if let Some((flag, _)) = all[1..].iter().find(|(_, output)| **output == Output::Stdout && self.panes == Output::Stdout)
+        {
+            return Err(Failure::invalid(format!(
+                "{flag} -: panes go to standard output and must not be mixed with anything; name a file here or for --output"
+            )));
+        }
+        refuse_overlaps(inputs, &all).map_err(|error| failed(&error))?;
+        for (flag, output) in all {
+            let Output::File(path) = output else { continue };
+            let Ok(path) = path.canonicalize() else { continue };
+            let same = |other: &Path| other.canonicalize().is_ok_and(|other| other == path && other.is_file());
+            if let Some((what, _)) = needed.iter().find(|(_, other)| same(other)) {
+                let name = output.name();
+                return Err(Failure::invalid(format!("{flag} {name}: is also {what}; writing would destroy it")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Creates the outputs.
+    ///
+    /// # Errors
+    /// If a file cannot be made.
+    pub(super) fn create(&self, fields: &PaneFields) -> Result<Outputs, Failure> {
+        let side = |flag, output: &Option<Output>| {
+            let create = |output| FileSideSink::create(output, flag).map_err(|error| failed(&error));
+            let made: Option<FileSideSink> = output.as_ref().map(create).transpose()?;
+            Ok(made.map(|sink| Box::new(sink) as Box<dyn SideSink>))
+        };
+        let panes = FilePaneSink::create(&self.panes, OUTPUT, fields).map_err(|error| failed(&error))?;
+        Ok(Outputs {
+            panes: Box::new(panes) as Box<dyn PaneSink>,
+            too_late: side(TOO_LATE, &self.too_late)?,
+            duplicates: side(DUPLICATES, &self.duplicates)?,
+            dead_letters: side(DEAD_LETTER, &self.dead_letters)?,
+        })
+    }
+}
+
+/// The files that a run reads besides its inputs.
+pub(super) fn needed<'a>(pipeline: &'a Path, components: impl Iterator<Item = &'a PathBuf>) -> Vec<(&'static str, &'a Path)> {
+    let components = components.map(|file| ("a component's file", file.as_path()));
+    [("the pipeline file", pipeline)].into_iter().chain(components).collect()
+}
+
+fn failed(error: &SinkError) -> Failure {
+    match error.kind() {
+        ErrorKind::Invalid => Failure::invalid(describe(error)),
+        ErrorKind::External if error.is_closed() => Failure::silent(),
+        ErrorKind::External => Failure::external(describe(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests;
