@@ -1,7 +1,7 @@
 //! Sums by slot: what `sum` and `avg` share.
 //!
-//! A slot that has met only integers is a 64-bit number in place. One that meets a float (or, for `avg`, integers beyond
-//! 64 bits) gets an [`ExactSum`] beside, and the number says where.
+//! A slot that has met only integers is a 64-bit number in place. One that meets a float (or, for `avg` and between
+//! merges, integers beyond 64 bits) gets an [`ExactSum`] beside, and the number says where.
 
 use tidegate_types::{Column, Value};
 
@@ -104,8 +104,14 @@ impl Numbers {
 
     /// The sum of all slots' distances from zero, saturating; slots that have met a float are left out.
     pub(super) fn magnitude(&self) -> u64 {
-        let ints = self.states.iter().zip(&self.sums).filter(|(state, _)| **state == State::Int);
-        ints.fold(0, |total: u64, (_, sum)| total.saturating_add(sum.unsigned_abs()))
+        (0..self.slots()).fold(0, |total: u64, slot| match self.get(slot) {
+            Sum::Int(sum) => total.saturating_add(sum.unsigned_abs()),
+            // Between the merges of several slots a sum may pass through numbers beyond 64 bits.
+            Sum::Exact(sum) if !sum.met_float() => {
+                total.saturating_add(u64::try_from(sum.ints().unsigned_abs()).unwrap_or(u64::MAX))
+            }
+            Sum::Empty | Sum::Exact(_) => total,
+        })
     }
 
     pub(super) fn bytes(&self) -> u64 {

@@ -106,6 +106,21 @@ fn a_null_can_bridge_two_sums_that_do_not_fit_together() {
     assert_eq!(refused, [false, false, true, false]);
 }
 
+/// Merging the first two parts alone would leave 64 bits; all three together do not, and the next record still counts.
+#[test]
+fn a_merge_of_three_may_pass_through_numbers_beyond_64_bits() {
+    let mut builtins = sums();
+    let (mut refused, mut may) = (Vec::new(), Vec::new());
+    let ints = [(i64::MIN, 0, false), (-1, 1, false), (5, 2, false), (0, 0, true), (0, 0, false), (-4, 0, false)];
+    for (value, slot, merges) in ints {
+        add(&mut builtins, &[(Value::Int(value), slot, merges)], &mut refused, &mut may);
+    }
+    assert_eq!(builtins.finish(&[0])[1].value(0).to_value(), Value::Int(i64::MIN));
+    add(&mut builtins, &[(Value::Int(-1), 0, false)], &mut refused, &mut may);
+    assert_eq!(refused, [false, false, false, false, false, false, true]);
+    assert!(may[6]);
+}
+
 #[test]
 fn small_sums_do_not_become_suspect_with_time() {
     let mut builtins = sums();
