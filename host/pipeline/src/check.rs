@@ -41,7 +41,6 @@ pub(crate) fn contradictions(pipeline: &Pipeline, root: &Node) -> Result<(), Pip
     let located = |fault: Fault| PipelineError::invalid(fault.path.clone(), fault.line(root), fault.reason);
     contradictions::check(pipeline).map_err(located)?;
     outputs::check(pipeline, &outputs::HookFields::new()).map_err(located)?;
-    kinds::check(pipeline).map_err(located)?;
     ids::check(pipeline, root)
 }
 

@@ -164,4 +164,4 @@ fn words<T>(known: &[(&str, T)]) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

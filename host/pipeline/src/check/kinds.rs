@@ -1,4 +1,4 @@
-//! Declared kinds that an aggregate can never take: every record would be rejected, so the file is refused instead.
+//! Declared kinds that an aggregate or a condition can never take: legal, and surely not what was meant, so remarked on.
 //!
 //! A map hook may put other kinds into fields of the same name, so with one nothing is said here.
 
@@ -8,21 +8,22 @@ use super::Fault;
 use crate::model::{Aggregate, Condition, Function, Pipeline};
 use crate::path::{key, quoted};
 
-/// The first aggregate over a kind that it cannot take.
-pub(super) fn check(pipeline: &Pipeline) -> Result<(), Fault> {
+/// The aggregates over a kind that they cannot take. Such a file is legal: each record with a value there is rejected.
+pub(super) fn never_taken(pipeline: &Pipeline) -> Vec<Fault> {
+    let mut faults = Vec::new();
     for aggregate in &pipeline.aggregates {
         let Aggregate::Builtin { name, function, field: Some(field), .. } = aggregate else { continue };
         let Some(kind) = declared(pipeline, field) else { continue };
         if let Some(takes) = refused(*function, kind) {
             let reason = format!(
-                "{} is declared as {kind}, and this function takes {takes}: every record would be rejected; use another \
-                 field or function, or correct `source.schema`",
+                "{} is declared as {kind}, and this function takes {takes}: every record with a value there will be \
+                 rejected; use another field or function, or correct `source.schema`",
                 quoted(field)
             );
-            return Err(Fault::new(key("aggregate", name), "aggregate", reason));
+            faults.push(Fault::new(key("aggregate", name), "aggregate", reason));
         }
     }
-    Ok(())
+    faults
 }
 
 /// The kind that a condition compares with and the declared one, where they can never be equal.

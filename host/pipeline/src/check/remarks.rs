@@ -10,6 +10,7 @@ use crate::path::{key, quoted};
 pub(super) fn all(pipeline: &Pipeline) -> Vec<Fault> {
     let mut remarks = Vec::new();
     remarks.extend(identity_forgotten_before_its_window(pipeline));
+    remarks.extend(kinds::never_taken(pipeline));
     remarks.extend(pipeline.aggregates.iter().filter_map(|aggregate| condition_never_holds(pipeline, aggregate)));
     remarks.extend(rows_overwrite_each_other(pipeline));
     remarks.extend(nothing_is_kept(pipeline));

@@ -58,7 +58,7 @@ fn late(place: &Place<'_>) -> Result<Late, PipelineError> {
 
 /// The words of a trigger; of longer text only so many that no form matches.
 fn words(text: &str) -> Vec<&str> {
-    text.split_whitespace().take(4).collect()
+    text.split(' ').filter(|word| !word.is_empty()).take(4).collect()
 }
 
 fn period(place: &Place<'_>, text: &str) -> Result<tidegate_types::Millis, PipelineError> {

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::{described, hook_properties, object, reference, variant};
 use crate::decode::aggregate::{FUNCTIONS, FunctionName, MAX_AGGREGATES};
 
-const EVERY_PERIOD: &str = "every 0*[1-9][0-9]*(ms|s|m|h|d) processing_time";
-const EVERY_ELEMENTS: &str = "every 0*[1-9][0-9]* elements";
+const EVERY_PERIOD: &str = "every +0*[1-9][0-9]*(ms|s|m|h|d) +processing_time";
+const EVERY_ELEMENTS: &str = "every +0*[1-9][0-9]* +elements";
 
 pub(super) fn window() -> Value {
     let lateness = || described(reference("duration"), "How long after its end a window still takes records.");
@@ -40,8 +40,8 @@ pub(super) fn window() -> Value {
 }
 
 pub(super) fn trigger() -> Value {
-    let early = format!("^(none|{EVERY_PERIOD}|{EVERY_ELEMENTS})$");
-    let late = format!("^(none|every_element|{EVERY_PERIOD})$");
+    let early = format!("^ *(none|{EVERY_PERIOD}|{EVERY_ELEMENTS}) *$");
+    let late = format!("^ *(none|every_element|{EVERY_PERIOD}) *$");
     let properties = json!({
         "early": {
             "description": "Before the window's end: every 10s processing_time, every 3 elements, or none.",

@@ -152,22 +152,6 @@ fn rejects_records_without_an_event_time() {
 }
 
 #[test]
-fn rejects_aggregates_over_kinds_they_never_take() {
-    let declared = |kind: &str, function: &str| {
-        let schema = format!("  log: events\n  schema: {{price: {kind}}}\n");
-        edited_all(&[("  log: events\n", &schema), ("price: sum", &format!("price: {function}"))])
-    };
-    refused(&declared("text", "sum"), "aggregate.price", 16, "this function takes numbers");
-    refused(&declared("bool?", "avg"), "aggregate.price", 16, "this function takes numbers");
-    refused(&declared("bytes", "min"), "aggregate.price", 16, "takes numbers and text");
-    refused(&declared("bool", "{fn: top_k, k: 3}"), "aggregate.price", 16, "takes numbers and text");
-    for sound in [("int", "sum"), ("float?", "avg"), ("text", "max"), ("bytes", "count_distinct"), ("bool", "first")] {
-        accept(&declared(sound.0, sound.1));
-    }
-    accept(&declared("text", "sum").replace("key_by:", "map: {component: decode@1.0.0}\nkey_by:"));
-}
-
-#[test]
 fn rejects_more_tasks_than_key_groups() {
     refused(&edited("version: 1", "version: 1\nparallelism: 1025"), "parallelism", 3, "cannot share 1024 key groups");
     refused(&edited("version: 1", "version: 1\nparallelism: 9\nmax_parallelism: 8"), "parallelism", 3, "8 key groups");

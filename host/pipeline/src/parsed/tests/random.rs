@@ -1,11 +1,17 @@
-//! Random damage to sound files: reading always ends in a pipeline or a refusal, never in a panic.
+//! Random damage to sound files: reading always ends in a pipeline, which the schema accepts too, or in a refusal, never in a
+//! panic.
 //!
-//! A failure prints the smallest text that shows it and the seed, which `PROPTEST_RNG_SEED` replays.
+//! A failure shows the seed and the smallest changes; `PROPTEST_RNG_SEED=<seed> cargo test -p tidegate-pipeline` replays it,
+//! and `PROPTEST_CASES` asks for more.
+
+use std::hash::{BuildHasher, RandomState};
 
 use proptest::prelude::*;
 use proptest::sample::Index;
+use proptest::test_runner::RngSeed;
 
 use super::{BASE, SPECIFICATION};
+use crate::schema::tests::faults_of;
 use crate::{check_supported, operator_ids, parse};
 
 /// Pieces that mean something to YAML, JSON or the grammar.
@@ -95,9 +101,10 @@ fn survive(text: &str) -> Result<(), TestCaseError> {
         Ok(parsed) => {
             prop_assert!(!operator_ids(&parsed.pipeline).is_empty());
             drop(check_supported(&parsed.pipeline));
+            prop_assert_eq!(faults_of(text), Vec::<String>::new(), "the schema refuses what is accepted");
         }
         Err(error) => {
-            let lines = text.lines().count() + 1;
+            let lines = text.split(['\n', '\r']).count();
             prop_assert!(error.line.is_none_or(|line| (1..=lines).contains(&line)), "{error}");
             prop_assert!(!error.reason.is_empty() && !error.to_string().chars().any(char::is_control), "{error}");
             prop_assert!(error.to_string().len() < 2_000, "{error}");
@@ -106,8 +113,20 @@ fn survive(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// At least 2,000 cases from a seed that is printed.
+fn config() -> ProptestConfig {
+    let given = ProptestConfig::default();
+    let seed = match given.rng_seed {
+        RngSeed::Fixed(seed) => seed,
+        RngSeed::Random => RandomState::new().hash_one(()),
+    };
+    println!("PROPTEST_RNG_SEED={seed}");
+    let cases = given.cases.max(2_000);
+    ProptestConfig { cases, rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..given }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(2_000), failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(config())]
 
     #[test]
     fn never_panics_on_damaged_files(changes in prop::collection::vec(damage(), 1..8), specification in any::<bool>()) {

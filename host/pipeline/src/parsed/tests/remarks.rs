@@ -68,3 +68,22 @@ fn remarks_on_a_condition_that_never_holds() {
         assert_eq!(equals(kind, value), Vec::<String>::new(), "{kind} {value}");
     }
 }
+
+#[test]
+fn remarks_on_aggregates_over_kinds_they_never_take() {
+    let declared = |kind: &str, function: &str| {
+        let schema = format!("  log: events\n  schema: {{price: {kind}}}\n");
+        edited_all(&[("  log: events\n", &schema), ("price: sum", &format!("price: {function}"))])
+    };
+    let wrong = [("text", "sum"), ("bool?", "avg"), ("bytes", "min"), ("bool", "{fn: top_k, k: 3}")]
+        .map(|(k, f)| declared(k, f));
+    for text in &wrong {
+        let remarks = remarks(text);
+        assert_eq!(remarks.len(), 1, "{remarks:?}");
+        assert!(remarks[0].contains("aggregate.price"), "{remarks:?}");
+    }
+    for sound in [("int", "sum"), ("float?", "avg"), ("text", "max"), ("bytes", "count_distinct"), ("bool", "first")] {
+        assert!(remarks(&declared(sound.0, sound.1)).is_empty(), "{sound:?}");
+    }
+    assert!(remarks(&wrong[0].replace("key_by:", "map: {component: decode@1.0.0}\nkey_by:")).is_empty());
+}
