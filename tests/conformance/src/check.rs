@@ -10,7 +10,7 @@ use std::path::Path;
 use crate::compare::{Difference, difference};
 use crate::generate;
 use crate::minimise::minimise;
-use crate::reference::interpret;
+use crate::reference::{Outcome, interpret};
 use crate::run::{Binary, Speed};
 use crate::scenario::Scenario;
 
@@ -41,9 +41,10 @@ pub fn check_seed(binary: &Binary, seed: u64, folder: &Path) -> Result<(), Strin
 /// # Errors
 /// As [`check_seed`].
 pub fn check(binary: &Binary, scenario: &Scenario, folder: &Path) -> Result<(), String> {
+    let expected = interpret(scenario);
     for speed in speeds() {
-        let found =
-            differs(binary, scenario, folder, speed).map_err(|e| format!("cannot run {:?}: {e}", binary.path()))?;
+        let found = differs(binary, scenario, folder, (speed, &expected))
+            .map_err(|e| format!("cannot run {:?}: {e}", binary.path()))?;
         if let Some(first) = found {
             return Err(report(binary, scenario, folder, (speed, &first)));
         }
@@ -51,9 +52,14 @@ pub fn check(binary: &Binary, scenario: &Scenario, folder: &Path) -> Result<(), 
     Ok(())
 }
 
-fn differs(binary: &Binary, scenario: &Scenario, folder: &Path, speed: Speed) -> io::Result<Option<Difference>> {
+fn differs(
+    binary: &Binary,
+    scenario: &Scenario,
+    folder: &Path,
+    (speed, expected): (Speed, &Outcome),
+) -> io::Result<Option<Difference>> {
     let got = binary.run(scenario, folder, speed)?;
-    Ok(difference(scenario, &interpret(scenario), &got))
+    Ok(difference(scenario, expected, &got))
 }
 
 /// Whether a run's difference is of the same sort, so that minimising does not wander off.
@@ -65,7 +71,12 @@ fn same_sort(a: &Difference, b: &Difference) -> bool {
 fn report(binary: &Binary, scenario: &Scenario, folder: &Path, found: (Speed, &Difference)) -> String {
     let (speed, first) = found;
     let mut last = first.clone();
-    let small = minimise(scenario.clone(), &mut |candidate| match differs(binary, candidate, folder, speed) {
+    let small = minimise(scenario.clone(), &mut |candidate| match differs(
+        binary,
+        candidate,
+        folder,
+        (speed, &interpret(candidate)),
+    ) {
         Ok(Some(now)) if same_sort(first, &now) => {
             last = now;
             true

@@ -60,6 +60,8 @@ struct Plan {
     odd_keys: bool,
     /// Whether lines that are no records occur.
     broken: bool,
+    /// Whether it is about sessions that meet, overlap and merge: one key, much disorder, much lateness.
+    sessions: bool,
 }
 
 /// The scenario of a seed.
@@ -69,15 +71,17 @@ pub fn scenario(seed: u64) -> Scenario {
     let unit = *rng.pick(&[1, 10, 1_000, 1_000, 60_000, 3_600_000]);
     let base = *rng.pick(&[0, -20 * unit, -7, 1_792_662_060_000, 1_792_662_060_123, -1_000_000_000_000]);
     let files = *rng.pick(&[1, 1, 1, 2, 3]);
+    let sessions = rng.chance(20);
     let plan = Plan {
+        sessions,
         unit,
         base,
         arrivals: rng.chance(60),
         partition_field: files == 1 && rng.chance(40),
         files,
-        values: *rng.pick(&events::Values::ALL),
-        odd_keys: rng.chance(30),
-        broken: rng.chance(25),
+        values: if sessions { events::Values::Small } else { *rng.pick(&events::Values::ALL) },
+        odd_keys: !sessions && rng.chance(30),
+        broken: !sessions && rng.chance(25),
     };
     let pipeline = pipeline::draw(rng, &plan);
     let files = events::draw(rng, &plan, &pipeline);

@@ -105,8 +105,8 @@ const BAD_TIMES: &[&str] = &[
 /// The lines of each file.
 pub(super) fn draw(rng: &mut Rng, plan: &Plan, pipeline: &Value) -> Vec<Vec<String>> {
     let mut lines: Vec<Vec<String>> = vec![Vec::new(); plan.files];
-    let count = *rng.pick(&[3, 8, 20, 40, 60, 120]);
-    let disorder = *rng.pick(&[0, 3, 8, 15]);
+    let count = *rng.pick(if plan.sessions { &[20, 40, 80] } else { &[3, 8, 20, 40, 60, 120] });
+    let disorder = if plan.sessions { 15 } else { *rng.pick(&[0, 3, 8, 15]) };
     let skew: Vec<i64> = (0..4).map(|_| *rng.pick(&[0, 0, 0, 3, -4, 15])).collect();
     let parts = rng.within(1, 4);
     let (mut now, mut quiet) = (0, None);
@@ -186,6 +186,8 @@ fn fields(rng: &mut Rng, plan: &Plan) -> Vec<(&'static str, String)> {
     let mut members = Vec::new();
     let key = if plan.odd_keys {
         *rng.pick(&["1", "1.0", "\"1\"", "null", "{\"a\":1}", "{ \"a\" : 1 }", "[1]", "true"])
+    } else if plan.sessions {
+        "\"a\""
     } else {
         *rng.pick(&["\"a\"", "\"b\"", "\"c\""])
     };

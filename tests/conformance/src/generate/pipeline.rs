@@ -11,7 +11,11 @@ type Members = Vec<(&'static str, Value)>;
 pub(super) fn draw(rng: &mut Rng, plan: &Plan) -> Value {
     let key_by: Vec<Value> =
         rng.pick(&[&["k"][..], &["k"], &["k", "j"], &["j", "k", "absent"]]).iter().map(|k| Value::from(*k)).collect();
-    let lateness = if rng.chance(60) { *rng.pick(&[1, 2, 3, 5, 8, 15, 30]) } else { 0 };
+    let lateness = match rng.chance(60) {
+        true if plan.sessions => 40,
+        true => *rng.pick(&[1, 2, 3, 5, 8, 15, 30]),
+        false => 0,
+    };
     let (window, kind, size) = window(rng, plan, lateness);
     let trigger = trigger(rng, plan, kind);
     let early = trigger.iter().any(|(name, value)| *name == "early" && *value != Value::from("none"));
@@ -93,14 +97,15 @@ fn source(rng: &mut Rng, plan: &Plan) -> Value {
 
 /// The window, its type, and its size (or gap) in units.
 fn window(rng: &mut Rng, plan: &Plan, lateness: i64) -> (Value, &'static str, i64) {
-    let kind = *rng.pick(&["tumbling", "tumbling", "sliding", "sliding", "session", "session", "session", "global"]);
+    let kinds = ["tumbling", "tumbling", "sliding", "sliding", "session", "session", "global"];
+    let kind = if plan.sessions { "session" } else { *rng.pick(&kinds) };
     let size = rng.within(1, 10);
     let mut members: Members = vec![("type", Value::from(kind))];
     let mut set = |name, units| members.push((name, Value::Str(duration(plan, units))));
     match kind {
         "session" => {
             set("gap", size);
-            if rng.chance(35) {
+            if rng.chance(if plan.sessions { 60 } else { 30 }) {
                 set("max_duration", size + rng.within(0, 2 * size));
             }
         }
