@@ -34,7 +34,7 @@ pub(crate) const MESSAGE_BYTES: usize = 2 * KIB;
 /// The limits of one sandbox: of what it loads, of each instance and call, and of the pool that instances come from.
 #[derive(Debug, Clone)]
 pub struct SandboxConfig {
-    /// Fuel of one call. One unit is about one WebAssembly instruction; 7 to 15 take a nanosecond in ordinary code.
+    /// Fuel of one call. One unit is about one plain WebAssembly instruction (see `price.rs`).
     pub call_fuel: u64,
     /// Fuel of one `open`, together with the instantiation before it.
     pub open_fuel: u64,
@@ -99,9 +99,9 @@ pub struct ScanLimits {
 impl Default for SandboxConfig {
     fn default() -> Self {
         Self {
-            // About 10 ms of ordinary guest code: long against a batch (1,000 rows of a Rust hook that parses text take 7 M),
+            // About 10 ms of guest code: long against a batch (1,000 rows of a Rust hook that parses text take some 10 M),
             // short against what a neighbour may wait. A Python hook at 100,000 a row still gets hundreds of rows a call.
-            call_fuel: 100_000_000,
+            call_fuel: 80_000_000,
             // Python and JavaScript set up their runtime in `open`.
             open_fuel: 1_000_000_000,
             // Rust and C need 1 or 2 MiB, Python 24, StarlingMonkey more than 64 (72 works).
@@ -122,8 +122,9 @@ impl Default for SandboxConfig {
             answer_cap_bytes: 8 * MIB,
             // wasmtime's own default; a std thread has 2 MiB.
             stack_bytes: 512 * KIB,
-            // Far above what the fuel of a call takes even in code that misses the cache on every load.
-            backstop: Duration::from_secs(5),
+            // Above what the fuel of a verdict takes on a busy machine, even in code that misses the cache on every load (1.5 s
+            // of CPU).
+            backstop: Duration::from_secs(10),
             scan: ScanLimits::default(),
             // Each reserves 6 GiB of address space per memory (of 128 TiB), and nothing until it is used.
             instances: 256,

@@ -6,14 +6,13 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use wasmtime::{
-    Config, Engine, InstanceAllocationStrategy, OperatorCost, PoolingAllocationConfig, WasmBacktraceDetails,
-};
+use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConfig, WasmBacktraceDetails};
 
 use crate::component::Component;
 use crate::config::SandboxConfig;
 use crate::error::SandboxError;
 use crate::memory::MemoryTotal;
+use crate::price;
 use crate::ticker::Ticker;
 
 /// Loads components and owns what their instances share.
@@ -81,7 +80,7 @@ fn engine_config(limits: &SandboxConfig) -> Config {
         .wasm_tail_call(false)
         .cranelift_nan_canonicalization(true)
         .consume_fuel(true)
-        .operator_cost(operator_cost())
+        .operator_cost(price::operator_cost())
         .epoch_interruption(true)
         .max_wasm_stack(limits.stack_bytes)
         .wasm_backtrace_max_frames(NonZeroUsize::new(32))
@@ -90,19 +89,6 @@ fn engine_config(limits: &SandboxConfig) -> Config {
         .allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits)));
     config
 }
-
-/// Prices in fuel that follow time: a turn of an empty loop takes as long as several plain instructions, and a page that is
-/// grown has to be zeroed. Bulk operations cost one per byte by default.
-fn operator_cost() -> OperatorCost {
-    let mut cost = OperatorCost::new();
-    cost.Br = BRANCH_FUEL;
-    cost.BrIf = BRANCH_FUEL;
-    cost.BrTable = BRANCH_FUEL;
-    cost.variable.memory_grow_per_page = u8::MAX;
-    cost
-}
-
-const BRANCH_FUEL: u8 = 1;
 
 fn pool(limits: &SandboxConfig) -> PoolingAllocationConfig {
     let mut pool = PoolingAllocationConfig::default();

@@ -25,6 +25,7 @@ mod lower;
 mod mapper;
 mod memory;
 mod plan;
+mod price;
 mod scan;
 mod text;
 mod ticker;

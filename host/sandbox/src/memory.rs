@@ -81,12 +81,6 @@ impl Meter {
             total,
         }
     }
-
-    /// The most that the instance has held, bytes: memories never shrink.
-    #[cfg(test)]
-    pub(crate) fn memory_used(&self) -> usize {
-        self.memory_used
-    }
 }
 
 impl ResourceLimiter for Meter {

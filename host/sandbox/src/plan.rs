@@ -148,3 +148,6 @@ fn no_logical(place: &str, field: &Named) -> Result<(), Wrong> {
         )),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,7 @@ use wit_parser::Resolve;
 pub mod aggregator;
 pub mod host;
 pub mod mapper;
+pub mod measure;
 pub mod windower;
 
 /// The contract.

@@ -117,8 +117,11 @@ fn a_windower_assigns_decides_and_emits() {
         watermark: Watermark::at(20),
         op: PaneOp::Insert,
     };
-    let panes =
-        PaneBatch { keys: cells().keys, values: vec![ints(&[7, 8])], infos: vec![info(Some((0, 10)), 0), info(None, 3)] };
+    let panes = PaneBatch {
+        keys: cells().keys,
+        values: vec![ints(&[7, 8])],
+        infos: vec![info(Some((0, 10)), 0), info(None, 3)],
+    };
     let emitted = hook.emit(Call::USUAL, &panes).expect("the call succeeds").value;
     assert_eq!(values(&emitted.columns), [["Int(7)", "Int(8)"]]);
     assert_eq!(emitted.sources, [0, 1]);
@@ -144,7 +147,8 @@ fn windows_that_are_none_are_malformed() {
     input.columns.truncate(1);
     for (instructions, says) in wrong {
         let component = load(&sandbox, &windower::ten_ms(instructions));
-        let mut hook = component.open_windower("null", &key(), &self::input(), &self::input(), options()).expect("it opens");
+        let mut hook =
+            component.open_windower("null", &key(), &self::input(), &self::input(), options()).expect("it opens");
         let failure = tidegate_isolation::host::guest_failure(hook.assign(Call::USUAL, &input), "malformed-result");
         assert!(failure.detail.starts_with("`windower.assign`: ") && failure.detail.contains(says), "{failure}");
     }
