@@ -1,8 +1,8 @@
 //! An exact sum of integers and doubles, rounded once when it is asked for.
 //!
-//! Integers add up in 128 bits. Doubles add up in a few partial sums that do not overlap (J. R. Shewchuk, Adaptive
-//! precision floating-point arithmetic and fast robust geometric predicates, 1997); a sum that needs many of them, or
-//! comes near the largest double, moves to a [`Superaccumulator`]. Both are exact, so when that happens never shows.
+//! Integers add up in 128 bits, and so do doubles, in units of the finest power of two that they need: ordinary numbers
+//! fit (hundredths up to a sum of 10^20, millionths up to 10^16). A sum that does not fit moves to a
+//! [`Superaccumulator`]. Both are exact, so when that happens never shows.
 
 use super::store::bytes_of;
 use super::superaccumulator::Superaccumulator;
@@ -18,19 +18,22 @@ pub(super) struct ExactSum {
 /// A sum of doubles.
 #[derive(Debug, Clone, Default)]
 struct FloatSum {
-    /// The first `len` hold the finite part: nonoverlapping, ascending by magnitude, none of them zero.
-    partials: [f64; MAX_PARTIALS],
-    len: u8,
+    /// The finite part, or zero where `wide` holds it.
+    scaled: Scaled,
     /// The sum of the infinities and NaNs by the rules of IEEE 754; zero if there were none.
     special: f64,
-    /// Holds the finite part instead of `partials`.
     wide: Option<Box<Superaccumulator>>,
 }
 
-const MAX_PARTIALS: usize = 4;
+/// `mantissa * 2^exponent`. The exponent is in [`EXPONENTS`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Scaled {
+    mantissa: i128,
+    exponent: i32,
+}
 
-/// 2^1000: below it no step of an addition can leave the range of doubles.
-const PARTIALS_LIMIT: f64 = f64::from_bits((1000 + 1023) << 52);
+/// Within these, no number of 128 bits leaves the range of normal doubles.
+const EXPONENTS: std::ops::RangeInclusive<i32> = -900..=800;
 
 impl ExactSum {
     /// The sum of one integer.
@@ -80,65 +83,38 @@ impl ExactSum {
 }
 
 impl FloatSum {
+    #[inline]
     fn add(&mut self, value: f64) {
         if !value.is_finite() {
             self.special += value;
         } else if let Some(wide) = &mut self.wide {
             wide.add(value);
-        } else if !self.add_to_partials(value) {
+        } else if let Some(sum) = Scaled::of(value).and_then(|value| self.scaled.plus(value)) {
+            self.scaled = sum;
+        } else {
             self.widen().add(value);
         }
-    }
-
-    /// Adds the value exactly, or changes nothing and says false.
-    fn add_to_partials(&mut self, value: f64) -> bool {
-        let mut partials = self.partials;
-        let mut kept = 0;
-        let mut rest = value;
-        for place in 0..usize::from(self.len) {
-            let (sum, error) = two_sum(rest, partials[place]);
-            if error != 0.0 {
-                partials[kept] = error;
-                kept += 1;
-            }
-            rest = sum;
-        }
-        // Written so that a NaN, which an overflow on the way can leave, is refused too.
-        let in_range = rest.abs() < PARTIALS_LIMIT;
-        if !in_range || kept == MAX_PARTIALS {
-            return false;
-        }
-        if rest != 0.0 {
-            partials[kept] = rest;
-            kept += 1;
-        }
-        self.partials = partials;
-        self.len = u8::try_from(kept).expect("at most MAX_PARTIALS");
-        true
     }
 
     fn merge(&mut self, other: &Self) {
         self.special += other.special;
         if let Some(wide) = &other.wide {
             self.widen().merge(wide);
-        }
-        for partial in other.partials() {
-            self.add(*partial);
+        } else if let Some(wide) = &mut self.wide {
+            other.scaled.add_to(wide);
+        } else if let Some(sum) = self.scaled.plus(other.scaled) {
+            self.scaled = sum;
+        } else {
+            other.scaled.add_to(self.widen());
         }
     }
 
-    fn partials(&self) -> &[f64] {
-        &self.partials[..usize::from(self.len)]
-    }
-
+    #[cold]
     fn widen(&mut self) -> &mut Superaccumulator {
-        if self.wide.is_none() {
-            let mut wide = Superaccumulator::new();
-            self.partials().iter().for_each(|partial| wide.add(*partial));
-            self.len = 0;
-            self.wide = Some(Box::new(wide));
-        }
-        self.wide.as_mut().expect("set just above")
+        let scaled = std::mem::take(&mut self.scaled);
+        let wide = self.wide.get_or_insert_with(|| Box::new(Superaccumulator::new()));
+        scaled.add_to(wide);
+        wide
     }
 
     /// The double nearest to this and the integers together.
@@ -146,28 +122,69 @@ impl FloatSum {
         if self.special != 0.0 {
             return self.special;
         }
-        match (self.partials(), &self.wide) {
-            ([], None) => round_int(ints),
-            // One addition of doubles rounds correctly.
-            ([one], None) if ints == 0 => *one,
-            ([low, high], None) if ints == 0 => low + high,
-            (partials, wide) => {
-                let mut exact = wide.as_deref().map_or_else(Superaccumulator::new, Superaccumulator::clone);
-                partials.iter().for_each(|partial| exact.add(*partial));
-                exact.add_int(ints);
-                exact.round()
-            }
+        let ints = Scaled { mantissa: ints, exponent: 0 };
+        if self.wide.is_none()
+            && let Some(sum) = self.scaled.plus(ints)
+        {
+            return sum.round();
         }
+        let mut exact = self.wide.as_deref().map_or_else(Superaccumulator::new, Superaccumulator::clone);
+        self.scaled.add_to(&mut exact);
+        ints.add_to(&mut exact);
+        exact.round()
     }
 }
 
-/// The rounded sum and its error: `sum + error == a + b` exactly (D. E. Knuth's two-sum).
-#[inline]
-fn two_sum(a: f64, b: f64) -> (f64, f64) {
-    let sum = a + b;
-    let b_part = sum - a;
-    let error = (a - (sum - b_part)) + (b - b_part);
-    (sum, error)
+impl Scaled {
+    /// A finite double, in units as coarse as it allows; none if that is outside [`EXPONENTS`].
+    #[inline]
+    fn of(value: f64) -> Option<Self> {
+        const MANTISSA_BITS: u32 = 52;
+        let bits = value.to_bits();
+        let field = i32::try_from((bits >> MANTISSA_BITS) & 0x7FF).expect("11 bits");
+        let fraction = bits & ((1 << MANTISSA_BITS) - 1);
+        if field == 0 {
+            // A zero, or a subnormal, which is far below the range.
+            return (fraction == 0).then(Self::default);
+        }
+        let mantissa = fraction | (1 << MANTISSA_BITS);
+        let zeros = mantissa.trailing_zeros();
+        let exponent = field - 1075 + zeros.cast_signed();
+        let mantissa = i128::from(mantissa >> zeros);
+        let mantissa = if value.is_sign_negative() { -mantissa } else { mantissa };
+        EXPONENTS.contains(&exponent).then_some(Self { mantissa, exponent })
+    }
+
+    /// The exact sum in the finer units of the two; none if it does not fit.
+    #[inline]
+    fn plus(self, other: Self) -> Option<Self> {
+        if self.mantissa == 0 {
+            return Some(other);
+        }
+        if other.mantissa == 0 {
+            return Some(self);
+        }
+        let exponent = self.exponent.min(other.exponent);
+        let mantissa = self.mantissa_in(exponent)?.checked_add(other.mantissa_in(exponent)?)?;
+        Some(Self { mantissa, exponent })
+    }
+
+    /// The mantissa in units of `2^exponent`, which are not coarser than these.
+    #[inline]
+    fn mantissa_in(self, exponent: i32) -> Option<i128> {
+        let shift = (self.exponent - exponent).unsigned_abs();
+        (self.mantissa.unsigned_abs().leading_zeros() > shift).then(|| self.mantissa << shift)
+    }
+
+    /// The nearest double. Only the conversion rounds: scaling by a power of two within the range is exact.
+    fn round(self) -> f64 {
+        let power = u64::try_from(self.exponent + 1023).expect("within EXPONENTS");
+        round_int(self.mantissa) * f64::from_bits(power << 52)
+    }
+
+    fn add_to(self, wide: &mut Superaccumulator) {
+        wide.add_scaled(self.mantissa, self.exponent);
+    }
 }
 
 /// The double nearest to an integer.

@@ -9,7 +9,7 @@ const LIMBS: usize = 68;
 const LIMB_BITS: usize = 32;
 const LIMB_MASK: i64 = 0xFFFF_FFFF;
 /// Where 2^0 stands.
-const ONE: usize = 1074;
+const ONE: i32 = 1074;
 /// Each addition moves a limb by less than 2^32, so that so many stay far below 2^63.
 const MAX_PENDING: u32 = 1 << 29;
 const MANTISSA_BITS: usize = 52;
@@ -41,12 +41,13 @@ impl Superaccumulator {
         self.add_shifted(mantissa, shift, value.is_sign_negative());
     }
 
-    /// Adds an integer.
-    pub(super) fn add_int(&mut self, value: i128) {
-        let magnitude = value.unsigned_abs();
-        for (shift, part) in [(0, magnitude), (64, magnitude >> 64)] {
+    /// Adds `mantissa * 2^exponent`. The exponent is from -1074 to 900.
+    pub(super) fn add_scaled(&mut self, mantissa: i128, exponent: i32) {
+        let shift = usize::try_from(exponent + ONE).expect("at least -1074");
+        let magnitude = mantissa.unsigned_abs();
+        for (more, part) in [(0, magnitude), (64, magnitude >> 64)] {
             let part = u64::try_from(part & u128::from(u64::MAX)).expect("masked to 64 bits");
-            self.add_shifted(part, ONE + shift, value < 0);
+            self.add_shifted(part, shift + more, mantissa < 0);
         }
     }
 

@@ -25,6 +25,8 @@ pub(super) struct Tally<T> {
     /// By [`encode_value`].
     pub(super) others: HashMap<Box<[u8]>, T, FixedState>,
     key_bytes: u64,
+    /// The bytes that are counted as held.
+    charged: u64,
 }
 
 impl<T> Default for Tallies<T> {
@@ -35,7 +37,7 @@ impl<T> Default for Tallies<T> {
 
 impl<T> Default for Tally<T> {
     fn default() -> Self {
-        Self { ints: HashMap::default(), others: HashMap::default(), key_bytes: 0 }
+        Self { ints: HashMap::default(), others: HashMap::default(), key_bytes: 0, charged: 0 }
     }
 }
 
@@ -46,38 +48,38 @@ impl<T: Copy + Default> Tallies<T> {
 
     pub(super) fn reset(&mut self, slot: usize) {
         if let Some(tally) = self.slots[slot].take() {
-            self.held -= tally.bytes();
+            self.held -= tally.charged;
         }
     }
 
     /// Changes what a slot holds for a value; it holds the default at first.
     pub(super) fn change(&mut self, slot: usize, value: ValueRef<'_>, change: impl FnOnce(&mut T)) {
         let (tally, scratch) = (self.slots[slot].get_or_insert_default(), &mut self.scratch);
-        let before = tally.bytes();
+        let before = tally.len();
         match value {
             ValueRef::Int(value) => change(tally.ints.entry(value).or_default()),
             other => {
                 scratch.clear();
                 encode_value(scratch, other);
-                change(tally.other(scratch));
+                tally.change_other(scratch, change);
             }
         }
-        // A fresh table has no bytes of its own yet, so the difference is what is new.
-        self.held = self.held + tally.bytes() - before;
+        if tally.len() > before {
+            self.held += tally.charge();
+        }
     }
 
     /// Brings what `from` holds for each value into what `into` holds for it.
     pub(super) fn merge(&mut self, into: usize, from: usize, combine: impl Fn(&mut T, T)) {
         let Some(source) = self.slots[from].take() else { return };
         let target = self.slots[into].get_or_insert_default();
-        let before = target.bytes();
         for (value, more) in &source.ints {
             combine(target.ints.entry(*value).or_default(), *more);
         }
         for (value, more) in &source.others {
-            combine(target.other(value), *more);
+            target.change_other(value, |held| combine(held, *more));
         }
-        self.held = self.held + target.bytes() - before;
+        self.held += target.charge();
         self.slots[from] = Some(source);
     }
 
@@ -91,12 +93,15 @@ impl<T: Copy + Default> Tallies<T> {
 }
 
 impl<T: Default> Tally<T> {
-    fn other(&mut self, encoded: &[u8]) -> &mut T {
-        if !self.others.contains_key(encoded) {
+    fn change_other(&mut self, encoded: &[u8], change: impl FnOnce(&mut T)) {
+        if let Some(held) = self.others.get_mut(encoded) {
+            change(held);
+        } else {
+            let mut fresh = T::default();
+            change(&mut fresh);
             self.key_bytes += bytes(encoded.len());
-            self.others.insert(encoded.into(), T::default());
+            self.others.insert(encoded.into(), fresh);
         }
-        self.others.get_mut(encoded).expect("inserted just above")
     }
 }
 
@@ -106,9 +111,11 @@ impl<T> Tally<T> {
         self.ints.len() + self.others.len()
     }
 
-    /// Bytes of the tables, counted from the first value on.
-    fn bytes(&self) -> u64 {
-        let own = if self.len() == 0 { 0 } else { bytes_of::<Self>(1) };
-        own + bytes(self.ints.allocation_size()) + bytes(self.others.allocation_size()) + self.key_bytes
+    /// Counts the bytes of the tables again; says how many are new. Tables only grow.
+    fn charge(&mut self) -> u64 {
+        let before = self.charged;
+        let tables = self.ints.allocation_size() + self.others.allocation_size();
+        self.charged = bytes_of::<Self>(1) + bytes(tables) + self.key_bytes;
+        self.charged - before
     }
 }

@@ -51,9 +51,12 @@ fn infinities_and_nan_follow_ieee_in_every_order() {
 
 #[test]
 fn only_a_sum_that_needs_it_takes_more_room() {
-    assert_eq!(sum_of(&[0.1, 0.2, 1e9]).heap_bytes(), 0);
-    assert!(sum_of(&[1.0, 1e100, 1e200, 1e-100, 1e-200]).heap_bytes() > 0);
+    let cents: Vec<f64> = (1..100_000).map(|value| f64::from(value) / 100.0).collect();
+    assert_eq!(sum_of(&cents).heap_bytes(), 0);
+    assert_eq!(sum_of(&[1e-6, 1e16, -3.25, 0.0]).heap_bytes(), 0);
+    assert!(sum_of(&[1.0, 1e100]).heap_bytes() > 0);
     assert!(sum_of(&[f64::MAX]).heap_bytes() > 0);
+    assert!(sum_of(&[5e-324]).heap_bytes() > 0);
 }
 
 proptest! {

@@ -87,15 +87,15 @@ proptest! {
     #[test]
     fn agrees_with_big_integers(
         floats in prop::collection::vec(doubles(), 0..40),
-        ints in prop::collection::vec(any::<i128>(), 0..4),
+        ints in prop::collection::vec((any::<i128>(), -1074i32..900), 0..4),
         cut in any::<prop::sample::Index>(),
     ) {
         let cut = cut.index(floats.len() + 1);
         let mut sum = sum_of(&floats[cut..]);
-        ints.iter().for_each(|value| sum.add_int(*value));
+        ints.iter().for_each(|(value, exponent)| sum.add_scaled(*value, *exponent));
         sum.merge(&sum_of(&floats[..cut]));
         let exact: BigInt = floats.iter().map(|value| scaled(*value)).sum::<BigInt>()
-            + ints.iter().map(|value| BigInt::from(*value) << 1074).sum::<BigInt>();
+            + ints.iter().map(|(value, exponent)| BigInt::from(*value) << (exponent + 1074)).sum::<BigInt>();
         prop_assert_eq!(sum.round(), nearest(&exact));
     }
 }
