@@ -79,16 +79,6 @@ impl Builtins {
         Self { plan: Arc::new(plan), accumulators, slots: 0 }
     }
 
-    /// The number of functions.
-    pub(crate) fn len(&self) -> usize {
-        self.accumulators.len()
-    }
-
-    /// Whether there is no built-in function.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.accumulators.is_empty()
-    }
-
     /// The fields of the columns that [`Self::finish`] makes, in their order.
     pub(crate) fn output_fields(&self) -> Vec<Field> {
         self.plan.functions.iter().map(plan::FunctionPlan::output_field).collect()

@@ -64,11 +64,6 @@ impl Prepared {
         })
     }
 
-    /// Whether some row of the batch must be rejected.
-    pub(crate) fn has_mismatches(&self) -> bool {
-        !self.mismatched.is_empty()
-    }
-
     /// The input of the function at this place.
     pub(super) fn input(&self, function: usize) -> &Input {
         &self.inputs[self.plan.functions[function].input]

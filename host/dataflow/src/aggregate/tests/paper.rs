@@ -180,11 +180,10 @@ fn a_mismatch_names_aggregate_field_and_kind_and_only_selected_rows_have_one() {
     // Text only, so that the column is of one kind; `where` leaves the first row out.
     let records = [record("view", &values[1]), record("click", &values[1])];
     let prepared = builtins.prepare(&batch(&fields, 0, &records));
-    assert!(prepared.has_mismatches());
     assert_eq!(prepared.mismatch(0), None);
     assert!(prepared.mismatch(1).is_some());
     let prepared = builtins.prepare(&batch(&fields, 0, &records[..1]));
-    assert!(!prepared.has_mismatches());
+    assert_eq!(prepared.mismatch(0), None);
 }
 
 #[test]
@@ -230,7 +229,6 @@ fn output_fields_are_as_declared() {
         function("top", Function::TopK { k: 1 }, Some("t")),
     ];
     let builtins = Builtins::new(&aggregates, &schema);
-    assert_eq!(builtins.len(), 6);
     let expected = [
         Field::typed("rows", Kind::Int, false),
         Field::typed("total", Kind::Int, true),
