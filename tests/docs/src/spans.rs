@@ -72,8 +72,8 @@ pub fn links(text: &str) -> Vec<(usize, &str)> {
 
 /// The anchors of a page's headings, as GitHub makes them.
 pub fn slugs(text: &str) -> Vec<String> {
-    let headings =
-        prose(text).filter_map(|(_, line)| line.starts_with('#').then(|| line.trim_start_matches('#').trim()));
+    let headings = prose(text).filter(|(_, line)| line.starts_with('#'));
+    let headings = headings.map(|(_, line)| line.trim_start_matches('#').trim());
     headings.map(slug).collect()
 }
 
