@@ -24,7 +24,7 @@ impl Mapper for Repeat {
         Ok(Self)
     }
 
-    fn map<'a>(&'a self, row: Number) -> Result<Vec<Number>, Reject> {
+    fn map(&self, row: Number) -> Result<Vec<Number>, Reject> {
         let times = usize::try_from(row.n).map_err(|_| reject!("negative", "{} is negative", row.n))?;
         Ok(vec![row; times])
     }
@@ -58,7 +58,7 @@ impl Mapper for Forgetful {
         Ok(Self { seen: Cell::new(0) })
     }
 
-    fn map<'a>(&'a self, _row: Number) -> Result<Number, Reject> {
+    fn map(&self, _row: Number) -> Result<Number, Reject> {
         self.seen.set(self.seen.get() + 1);
         Ok(Number { n: self.seen.get() })
     }
@@ -93,7 +93,7 @@ impl Mapper for Clamp {
         Ok(Self(config))
     }
 
-    fn map<'a>(&'a self, row: Number) -> Result<Number, Reject> {
+    fn map(&self, row: Number) -> Result<Number, Reject> {
         Ok(Number { n: row.n.clamp(self.0.least, self.0.most.unwrap_or(i64::MAX)) })
     }
 }

@@ -60,7 +60,11 @@ impl<W: Windower> WindowerHarness<W> {
         let whole = self.assign_batch(rows)?;
         for (row, windows) in rows.iter().zip(&whole) {
             let alone = self.assign_batch(std::slice::from_ref(row))?;
-            assert_eq!(alone, [windows.clone()], "not repeatable: a row alone is in other windows");
+            assert_eq!(
+                alone.as_slice(),
+                std::slice::from_ref(windows),
+                "not repeatable: a row alone is in other windows"
+            );
         }
         Ok(whole)
     }
