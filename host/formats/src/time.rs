@@ -38,23 +38,45 @@ pub fn parse_time(value: ValueRef<'_>) -> Option<EventTime> {
 #[must_use]
 pub fn parse_rfc3339(text: &str) -> Option<EventTime> {
     let (head, rest) = text.as_bytes().split_first_chunk::<19>()?;
-    let [y3, y2, y1, y0, b'-', o1, o0, b'-', d1, d0, b'T' | b't', h1, h0, b':', m1, m0, b':', s1, s0] = *head else {
-        return None;
-    };
-    let year = 100 * two_digits(y3, y2)? + two_digits(y1, y0)?;
-    let (month, day) = (two_digits(o1, o0)?, two_digits(d1, d0)?);
-    let (hour, minute, second) = (two_digits(h1, h0)?, two_digits(m1, m0)?, two_digits(s1, s0)?);
+    let Clock { date, hour, minute, second } = Clock::read(head)?;
     if hour > 23 || minute > 59 || second > 60 {
         return None;
     }
-    let days = days_from_civil(Civil { year, month, day })?;
-    let (millis, zone) = fraction(rest)?;
-    let whole = days * DAY + hour * HOUR + minute * MINUTE + second * SECOND - zone_offset(zone)?;
+    let days = days_from_civil(date)?;
+    let (millis, offset) = if rest == b"Z" { (0, 0) } else { fraction_and_offset(rest)? };
+    let whole = days * DAY + hour * HOUR + minute * MINUTE + second * SECOND - offset;
     // A leap second ends a day of UTC, so the second that it is counted as starts one.
     if second == 60 && whole.rem_euclid(DAY) != 0 {
         return None;
     }
     in_range(whole + millis)
+}
+
+/// A date and a time of day, as far as they have their digits.
+struct Clock {
+    date: Civil,
+    hour: i64,
+    minute: i64,
+    second: i64,
+}
+
+impl Clock {
+    /// Reads `YYYY-MM-DDThh:mm:ss`.
+    #[inline]
+    fn read(text: &[u8; 19]) -> Option<Self> {
+        let [y3, y2, y1, y0, b'-', o1, o0, b'-', d1, d0, b'T' | b't', h1, h0, b':', m1, m0, b':', s1, s0] = *text
+        else {
+            return None;
+        };
+        let digits = [y3, y2, y1, y0, o1, o0, d1, d0, h1, h0, m1, m0, s1, s0].map(|byte| byte.wrapping_sub(b'0'));
+        // Without a way out in between, the digits are checked side by side.
+        if digits.iter().fold(false, |wrong, digit| wrong | (*digit > 9)) {
+            return None;
+        }
+        let pair = |place: usize| i64::from(10 * digits[place] + digits[place + 1]);
+        let date = Civil { year: 100 * pair(0) + pair(2), month: pair(4), day: pair(6) };
+        Some(Self { date, hour: pair(8), minute: pair(10), second: pair(12) })
+    }
 }
 
 fn in_range(time: EventTime) -> Option<EventTime> {
@@ -69,10 +91,10 @@ fn two_digits(tens: u8, ones: u8) -> Option<i64> {
     Some(10 * digit(tens)? + digit(ones)?)
 }
 
-/// The milliseconds of an optional fraction, and what follows it.
-fn fraction(rest: &[u8]) -> Option<(i64, &[u8])> {
+/// The milliseconds of an optional fraction, and the distance of local time from UTC, ms.
+fn fraction_and_offset(rest: &[u8]) -> Option<(i64, i64)> {
     let Some((b'.', rest)) = rest.split_first() else {
-        return Some((0, rest));
+        return Some((0, zone_offset(rest)?));
     };
     let len = rest.iter().position(|byte| !byte.is_ascii_digit())?;
     let (digits, zone) = rest.split_at(len);
@@ -82,7 +104,7 @@ fn fraction(rest: &[u8]) -> Option<(i64, &[u8])> {
         millis += scale * digit(*byte)?;
         scale /= 10;
     }
-    (len > 0).then_some((millis, zone))
+    if len > 0 { Some((millis, zone_offset(zone)?)) } else { None }
 }
 
 /// The distance of local time from UTC, ms.

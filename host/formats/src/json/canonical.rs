@@ -44,13 +44,13 @@ fn scalar(token: Token, text: &str, out: &mut Vec<u8>) {
         Token::Bool(false) => out.extend_from_slice(b"false"),
         Token::Int(int) => write_int(out, int),
         Token::Float(float) => write_float(out, float),
-        Token::Text { start, end, escaped: false } => write_string(out, &text[start..end]),
-        Token::Text { start, end, escaped: true } => {
+        Token::Text { span, escaped: false } => write_string(out, span.of(text)),
+        Token::Text { span, escaped: true } => {
             let mut unescaped = String::new();
-            string::unescape(&text[start..end], &mut unescaped);
+            string::unescape(span.of(text), &mut unescaped);
             write_string(out, &unescaped);
         }
-        Token::Nested { start, end } => out.extend_from_slice(&text.as_bytes()[start..end]),
+        Token::Nested(span) => out.extend_from_slice(span.of(text).as_bytes()),
     }
 }
 
@@ -77,11 +77,11 @@ fn object(scanner: &mut Scanner<'_>, text: &str, out: &mut Vec<u8>) -> Result<()
     let mut more = !scanner.eat(b'}');
     while more {
         scanner.space();
-        let Token::Text { start, end, .. } = scanner.string()? else {
+        let Token::Text { span, .. } = scanner.string()? else {
             return scanner.wrong("no key");
         };
         let mut key = String::new();
-        string::unescape(&text[start..end], &mut key);
+        string::unescape(span.of(text), &mut key);
         scanner.colon()?;
         let mut member = Vec::new();
         value(scanner, text, &mut member)?;

@@ -57,10 +57,7 @@ impl JsonDecoder {
     /// # Panics
     /// If a span is not within `data`.
     pub fn decode(&mut self, data: &[u8], spans: &[(u32, u32)]) -> Decoded {
-        let mut decoded = Decoded { rows: Vec::with_capacity(spans.len()), ..Decoded::default() };
-        self.builders.clear();
-        let builder = |kind| Option::map_or(kind, ColumnBuilder::new(), ColumnBuilder::of_kind);
-        self.builders.extend(self.plan.columns.iter().map(|column| builder(column.kind())));
+        let mut decoded = self.start(spans.len());
         // Nearly always the whole batch is UTF-8; checking it at once is cheaper than record by record.
         let whole = std::str::from_utf8(data).ok();
         for (record, (start, end)) in (0..).zip(spans) {
@@ -84,6 +81,21 @@ impl JsonDecoder {
         decoded
     }
 
+    /// Fresh builders, and room for so many records.
+    fn start(&mut self, records: usize) -> Decoded {
+        self.builders.clear();
+        let builder = |kind| Option::map_or(kind, ColumnBuilder::new(), ColumnBuilder::of_kind);
+        self.builders.extend(self.plan.columns.iter().map(|column| builder(column.kind())));
+        let timed = if self.plan.time.is_some() { records } else { 0 };
+        Decoded {
+            rows: Vec::with_capacity(records),
+            row_times: Vec::with_capacity(timed),
+            times: Vec::with_capacity(timed),
+            heard: Vec::with_capacity(records),
+            ..Decoded::default()
+        }
+    }
+
     /// Decodes one record (none: it is not UTF-8) and adds it to the columns, or says what is wrong with it.
     #[inline]
     fn record(&mut self, text: Option<&str>, decoded: &mut Decoded) -> Result<(), (&'static str, String)> {
@@ -101,8 +113,10 @@ impl JsonDecoder {
         let values = Values { text, slots: &self.slots };
         let time = self.plan.time.as_ref().map(|slot| parse_time(values.get(slot.place, &mut self.scratch)));
         note_signals(&self.plan, values, time, &mut self.scratch, decoded);
-        for field in self.plan.columns.iter().chain(&self.plan.checks) {
-            values.check(field).map_err(|detail| (codes::TYPE_MISMATCH, detail))?;
+        for fields in [&self.plan.columns, &self.plan.checks] {
+            for field in fields {
+                values.check(field).map_err(|detail| (codes::TYPE_MISMATCH, detail))?;
+            }
         }
         match (&self.plan.time, time.flatten()) {
             (Some(slot), None) => return Err((codes::BAD_TIME, bad_time(slot, values))),
@@ -136,16 +150,15 @@ pub(super) fn read_object(shape: &mut Shape, text: &str, slots: &mut [Token]) ->
     }
     scanner.space();
     let mut more = !scanner.eat(b'}');
-    let mut place = 0;
+    let mut guess = 0;
     while more {
-        let slot = shape.key(&mut scanner, text, place)?;
+        let slot = shape.key(&mut scanner, text, &mut guess)?;
         let value = scanner.value(1)?;
         if let Some(slot) = slot {
             // Of equal keys the last.
             slots[slot] = value;
         }
         more = scanner.another(b'}')?;
-        place += 1;
     }
     scanner.finish()
 }

@@ -50,13 +50,16 @@ impl<'a> Values<'a> {
         let Some(slot) = field.slot else {
             return column.push(ValueRef::Bytes(self.text.as_bytes()));
         };
-        match (field.kind(), self.slots[slot]) {
-            (Some(Kind::Float), Token::Int(value)) => column.push(ValueRef::Float(to_float(value))),
-            (Some(Kind::Bytes), Token::Text { .. }) => {
+        match self.slots[slot] {
+            Token::Int(value) if field.kind() == Some(Kind::Float) => column.push_float(to_float(value)),
+            Token::Int(value) => column.push_int(value),
+            Token::Float(value) => column.push_float(value),
+            Token::Text { .. } if field.kind() == Some(Kind::Bytes) => {
                 let bytes = decode_base64(*self, slot).expect("the value was checked");
                 column.push(ValueRef::Bytes(&bytes));
             }
-            _ => column.push(self.get(slot, scratch)),
+            Token::Text { span, escaped: false } => column.push_text(span.of(self.text)),
+            token => column.push(value(self.text, token, scratch)),
         }
     }
 }
@@ -69,15 +72,15 @@ pub(super) fn value<'a>(text: &'a str, token: Token, scratch: &'a mut String) ->
         Token::Bool(value) => ValueRef::Bool(value),
         Token::Int(value) => ValueRef::Int(value),
         Token::Float(value) => ValueRef::Float(value),
-        Token::Text { start, end, escaped: false } => ValueRef::Text(&text[start..end]),
-        Token::Text { start, end, escaped: true } => {
+        Token::Text { span, escaped: false } => ValueRef::Text(span.of(text)),
+        Token::Text { span, escaped: true } => {
             scratch.clear();
-            string::unescape(&text[start..end], scratch);
+            string::unescape(span.of(text), scratch);
             ValueRef::Text(scratch)
         }
-        Token::Nested { start, end } => {
+        Token::Nested(span) => {
             scratch.clear();
-            write_canonical(&text[start..end], scratch);
+            write_canonical(span.of(text), scratch);
             ValueRef::Json(scratch)
         }
     }
@@ -107,7 +110,7 @@ fn mismatch(field: &Use, kind: Kind, token: Token) -> String {
         Token::Float(_) => "a float",
         Token::Text { .. } if kind == Kind::Bytes => "text that is not base64 with padding",
         Token::Text { .. } => "text",
-        Token::Nested { .. } => "an array or object",
+        Token::Nested(_) => "an array or object",
     };
     let name = &field.name;
     match token {

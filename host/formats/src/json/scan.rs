@@ -4,6 +4,8 @@
 //! on the fields that are read. Beyond the grammar it refuses what has no value here: numbers beyond the range of floats,
 //! lone surrogates, and nesting deeper than [`MAX_DEPTH`].
 
+use tidegate_types::batch::{index, index32};
+
 use super::string;
 
 /// How deeply arrays and objects may stand inside each other, the record itself included.
@@ -31,15 +33,31 @@ pub(crate) enum Token {
     Float(f64),
     /// A string: the bytes between its quotes, and whether there are escapes among them.
     Text {
-        start: usize,
-        end: usize,
+        span: Span,
         escaped: bool,
     },
     /// An array or an object: its bytes.
-    Nested {
-        start: usize,
-        end: usize,
-    },
+    Nested(Span),
+}
+
+/// A part of a text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl Span {
+    #[inline]
+    fn new(start: usize, end: usize) -> Self {
+        Self { start: index32(start), end: index32(end) }
+    }
+
+    /// The part of this text.
+    #[inline]
+    pub(crate) fn of(self, text: &str) -> &str {
+        &text[index(self.start)..index(self.end)]
+    }
 }
 
 /// A position in a text.
@@ -71,6 +89,12 @@ impl<'a> Scanner<'a> {
     /// Passes over white space.
     #[inline]
     pub(crate) fn space(&mut self) {
+        if self.peek().is_some_and(|byte| byte <= b' ') {
+            self.long_space();
+        }
+    }
+
+    fn long_space(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
         }
@@ -84,9 +108,20 @@ impl<'a> Scanner<'a> {
         eaten
     }
 
-    /// Passes over these bytes if they stand here.
+    /// What was not passed over yet.
     #[inline]
-    pub(crate) fn eat_all(&mut self, expected: &[u8]) -> bool {
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        &self.bytes()[self.at..]
+    }
+
+    /// Passes over so many bytes, which were looked at.
+    #[inline]
+    pub(crate) fn skip(&mut self, len: usize) {
+        self.at += len;
+    }
+
+    /// Passes over these bytes if they stand here.
+    fn eat_all(&mut self, expected: &[u8]) -> bool {
         let eaten = self.bytes().get(self.at..).is_some_and(|rest| rest.starts_with(expected));
         if eaten {
             self.at += expected.len();
@@ -97,9 +132,7 @@ impl<'a> Scanner<'a> {
     /// Passes over one value, with white space before it.
     #[inline]
     pub(crate) fn value(&mut self, depth: usize) -> Result<Token, Malformed> {
-        if self.peek().is_some_and(|byte| byte <= b' ') {
-            self.space();
-        }
+        self.space();
         match self.peek() {
             Some(b'"') => self.string(),
             Some(b'-' | b'0'..=b'9') => self.number(),
@@ -127,7 +160,7 @@ impl<'a> Scanner<'a> {
         let start = self.at;
         let string::End { at: end, escaped } = string::end(self.bytes(), start)?;
         self.at = end + 1;
-        Ok(Token::Text { start, end, escaped })
+        Ok(Token::Text { span: Span::new(start, end), escaped })
     }
 
     /// Passes over the colon between a key and its value.
@@ -236,13 +269,16 @@ impl<'a> Scanner<'a> {
             self.value(depth + 1)?;
             more = self.another(close)?;
         }
-        Ok(Token::Nested { start, end: self.at })
+        Ok(Token::Nested(Span::new(start, self.at)))
     }
 }
 
 /// Whether bytes are one JSON text (of any kind) that the decoder reads.
 pub(crate) fn is_json(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else { return false };
+    if u32::try_from(text.len()).is_err() {
+        return false;
+    }
     let mut scanner = Scanner::new(text);
     scanner.value(0).and_then(|_| scanner.finish()).is_ok()
 }

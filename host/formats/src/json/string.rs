@@ -42,7 +42,7 @@ fn special(bytes: &[u8], from: usize) -> usize {
     while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         let found = specials(u64::from_le_bytes(*chunk));
         if found != 0 {
-            return at + usize::try_from(found.trailing_zeros() / 8).expect("there are eight bytes in a word");
+            return at + usize::try_from(found.trailing_zeros() / 8).expect("a word has eight bytes");
         }
         at += 8;
     }
@@ -59,6 +59,7 @@ fn specials(word: u64) -> u64 {
     const TOPS: u64 = 0x8080_8080_8080_8080;
     let quote = word ^ (ONES * 0x22);
     let backslash = word ^ (ONES * 0x5C);
+    // Each subtraction borrows from the byte above only where it marks its own, so the lowest mark is right.
     let zeros = (quote.wrapping_sub(ONES) & !quote) | (backslash.wrapping_sub(ONES) & !backslash);
     let controls = word.wrapping_sub(ONES * 0x20) & !word;
     (zeros | controls) & TOPS

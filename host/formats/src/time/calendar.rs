@@ -4,7 +4,10 @@
 //! after which the calendar repeats. Exact for every day that a 64-bit millisecond time falls on.
 
 const DAYS_PER_ERA: i64 = 146_097;
+const YEARS_PER_ERA: i64 = 400;
 const DAYS_PER_YEAR: i64 = 365;
+/// The first day of each month in a year that starts with March, from January on.
+const DAYS_BEFORE: [i64; 12] = [306, 337, 0, 31, 61, 92, 122, 153, 184, 214, 245, 275];
 /// From 0000-03-01 to 1970-01-01.
 const EPOCH: i64 = 719_468;
 
@@ -16,18 +19,19 @@ pub(super) struct Civil {
     pub(super) day: i64,
 }
 
-/// The day number of a date; none if there is no such date.
+/// The day number of a date of the years 0 and after; none if there is no such date.
+#[inline]
 pub(super) fn days_from_civil(date: Civil) -> Option<i64> {
     let Civil { year, month, day } = date;
-    if !(1..=12).contains(&month) || day < 1 || day > days_in_month(year, month) {
+    let before = DAYS_BEFORE.get(usize::try_from(month - 1).ok()?)?;
+    if day < 1 || day > days_in_month(year, month) {
         return None;
     }
-    let march_year = if month <= 2 { year - 1 } else { year };
-    let era = march_year.div_euclid(400);
-    let year_of_era = march_year.rem_euclid(400);
-    let day_of_year = day_of_march_year((month + 9) % 12) + day - 1;
-    let day_of_era = year_of_era * DAYS_PER_YEAR + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    Some(era * DAYS_PER_ERA + day_of_era - EPOCH)
+    // One era more keeps the year 0 from being negative before March.
+    let march_year = year + YEARS_PER_ERA - i64::from(month <= 2);
+    let century = march_year / 100;
+    let leap_days = march_year / 4 - century + century / 4;
+    Some(march_year * DAYS_PER_YEAR + leap_days + before + day - 1 - EPOCH - DAYS_PER_ERA)
 }
 
 /// The first day of a month that counts from March (0), in a year that starts with March.
@@ -56,7 +60,7 @@ impl Civil {
         let day_of_year = day_of_era - (year_of_era * DAYS_PER_YEAR + year_of_era / 4 - year_of_era / 100);
         let march_month = (5 * day_of_year + 2) / 153;
         let month = (march_month + 2) % 12 + 1;
-        let year = era * 400 + year_of_era + i64::from(month <= 2);
+        let year = era * YEARS_PER_ERA + year_of_era + i64::from(month <= 2);
         Self { year, month, day: day_of_year - day_of_march_year(march_month) + 1 }
     }
 }

@@ -79,6 +79,33 @@ impl ColumnBuilder {
         }
     }
 
+    /// Adds a row that holds an integer; the same as `push`, but cheaper where the column is one of integers.
+    #[inline]
+    pub fn push_int(&mut self, value: i64) {
+        match &mut self.state {
+            State::Int(builder) => builder.append_value(value),
+            _ => self.push(ValueRef::Int(value)),
+        }
+    }
+
+    /// Adds a row that holds a float; the same as `push`, but cheaper where the column is one of floats.
+    #[inline]
+    pub fn push_float(&mut self, value: f64) {
+        match &mut self.state {
+            State::Float(builder) => builder.append_value(value),
+            _ => self.push(ValueRef::Float(value)),
+        }
+    }
+
+    /// Adds a row that holds a text; the same as `push`, but cheaper where the column is one of texts.
+    #[inline]
+    pub fn push_text(&mut self, value: &str) {
+        match &mut self.state {
+            State::Text(builder) => builder.append_value(value),
+            _ => self.push(ValueRef::Text(value)),
+        }
+    }
+
     /// The first value that is not null fixes the kind; a second kind makes the column dynamic.
     #[cold]
     fn push_other_kind(&mut self, value: ValueRef<'_>) {

@@ -61,13 +61,18 @@ pub fn arrow_json() -> impl FnMut(&Batch) -> Columns {
         .chain(INTS.iter().map(|name| Field::new(*name, DataType::Int64, true)));
     let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
     move |batch| {
-        let mut decoder =
-            arrow_json::ReaderBuilder::new(Arc::clone(&schema)).with_batch_size(4_096).build_decoder().expect("a decoder");
+        let mut decoder = arrow_json::ReaderBuilder::new(Arc::clone(&schema))
+            .with_batch_size(4_096)
+            .build_decoder()
+            .expect("a decoder");
         decoder.decode(&batch.data).expect("records");
         let rows = decoder.flush().expect("records").expect("rows");
         let times = rows.column(0).as_string::<i32>();
         Columns {
-            times: times.iter().map(|text| tidegate_formats::parse_rfc3339(text.expect("a time")).expect("a time")).collect(),
+            times: times
+                .iter()
+                .map(|text| tidegate_formats::parse_rfc3339(text.expect("a time")).expect("a time"))
+                .collect(),
             texts: [1, 2].map(|place| rows.column(place).as_string().clone()),
             ints: [3, 4, 5].map(|place| rows.column(place).as_primitive::<Int64Type>().clone()),
         }
