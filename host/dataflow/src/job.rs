@@ -6,15 +6,16 @@
 use std::sync::Arc;
 
 use tidegate_formats::{DecodeSpec, Decoder};
-use tidegate_pipeline::{Aggregate, Format, Pipeline, Strategy};
-use tidegate_types::hooks::{AggregateHook, MapHook, MapPlan};
+use tidegate_pipeline::{Aggregate, Format, Pipeline, Strategy, WindowKind};
+use tidegate_types::hooks::{AggregateHook, MapHook, MapPlan, WindowHook};
 use tidegate_types::{EventTime, Field, FieldType, Kind, PaneFields, Schema, Value};
 use tidegate_windows::{ClockStart, SourceWatermarks};
 
+use crate::aggregate::Builtins;
 use crate::exchange::Exchange;
 use crate::map::MapOperator;
 use crate::source::SourceChain;
-use crate::window::{HookedAggregate, WindowConfig, WindowOperator};
+use crate::window::{CustomWindows, HookedAggregate, WindowConfig, WindowOperator};
 
 /// The field that stands for a record's own bytes.
 const RAW: &str = "raw";
@@ -36,6 +37,8 @@ pub struct JobHooks {
     pub map: Option<Box<dyn MapHook>>,
     /// For each subtask of the window operator, its aggregate hooks in the order of the file.
     pub aggregates: Vec<Vec<Box<dyn AggregateHook>>>,
+    /// For each subtask, the window hook of custom windows.
+    pub windows: Vec<Box<dyn WindowHook>>,
 }
 
 /// How a job runs.
@@ -108,6 +111,24 @@ pub fn fields_after_map(pipeline: &Pipeline, map: Option<&MapPlan>) -> Result<Jo
     Ok(JobFields { rows, keys })
 }
 
+/// The fields of a pane's value, in the order of the file: what a window hook is opened with.
+///
+/// `hooks`: the opened aggregate hooks of one subtask.
+#[must_use]
+pub fn value_fields(pipeline: &Pipeline, fields: &JobFields, hooks: &[Box<dyn AggregateHook>]) -> Vec<Field> {
+    let schema = Schema::new(fields.rows.clone());
+    let mut builtins = Builtins::new(&pipeline.aggregates, &schema).output_fields().into_iter();
+    let mut hooks = hooks.iter();
+    let mut values = Vec::new();
+    for aggregate in &pipeline.aggregates {
+        match aggregate {
+            Aggregate::Builtin { .. } => values.extend(builtins.next()),
+            Aggregate::Hook { .. } => values.extend(hooks.next().iter().flat_map(|hook| hook.plan().output.clone())),
+        }
+    }
+    values
+}
+
 /// The field of this name as declared, otherwise dynamic.
 fn declared(fields: &[Field], name: &str) -> Field {
     fields.iter().find(|field| field.name == name).cloned().unwrap_or_else(|| Field::dynamic(name))
@@ -135,10 +156,12 @@ impl Job {
     /// If the pipeline and its hooks do not fit together.
     pub fn new(pipeline: &Pipeline, hooks: JobHooks, options: JobOptions) -> Result<Self, JobError> {
         let fields = fields_after_map(pipeline, hooks.map.as_ref().map(|map| map.plan()))?;
-        let pane_fields = pane_fields(pipeline, hooks.aggregates.first().map_or(&[], Vec::as_slice))?;
+        let aggregates = hooks.aggregates.first().map_or(&[][..], Vec::as_slice);
+        let custom = hooks.windows.first().map(AsRef::as_ref);
+        let pane_fields = pane_fields(pipeline, aggregates, custom)?;
         let wanted = match &hooks.map {
             Some(map) => map_reads(pipeline, map.plan()),
-            None => row_reads(pipeline, hooks.aggregates.first().map_or(&[], Vec::as_slice), &fields.rows),
+            None => row_reads(pipeline, aggregates, custom, &fields.rows),
         };
         let decoded = Arc::new(Schema::new(wanted.clone()));
         let decoder = decoder(pipeline, wanted, &options);
@@ -159,8 +182,12 @@ impl Job {
             map_id,
         };
         let mut aggregates = hooks.aggregates.into_iter();
+        let mut custom = hooks.windows.into_iter();
         let windows = (0..options.parallelism)
-            .map(|_| window_operator(pipeline, &schema, aggregates.next().unwrap_or_default(), options.batch_rows))
+            .map(|_| {
+                let aggregates = aggregates.next().unwrap_or_default();
+                window_operator(pipeline, &schema, aggregates, custom.next(), options.batch_rows)
+            })
             .collect();
         let exchange = Exchange::new(pipeline.max_parallelism, options.parallelism);
         Ok(Self { source, exchange, windows, pane_fields, batch_rows: options.batch_rows })
@@ -177,6 +204,7 @@ fn window_operator(
     pipeline: &Pipeline,
     schema: &Arc<Schema>,
     hooks: Vec<Box<dyn AggregateHook>>,
+    custom: Option<Box<dyn WindowHook>>,
     batch_rows: usize,
 ) -> WindowOperator {
     let config = WindowConfig {
@@ -196,12 +224,26 @@ fn window_operator(
         Aggregate::Builtin { .. } => None,
     });
     let hooks = hooks.into_iter().zip(uids).map(|(hook, uid)| HookedAggregate::new(hook, uid, batch_rows)).collect();
-    WindowOperator::new(config, hooks)
+    let uid: Arc<str> = match &pipeline.window.kind {
+        WindowKind::Custom { hook } => hook.uid.as_str().into(),
+        _ => "window".into(),
+    };
+    let custom = custom.map(|hook| CustomWindows::new(hook, uid, batch_rows));
+    WindowOperator::new(config, hooks, custom)
 }
 
-/// The output fields: those of `key_by`, then each aggregate's. A name that stands twice is refused.
-fn pane_fields(pipeline: &Pipeline, hooks: &[Box<dyn AggregateHook>]) -> Result<PaneFields, JobError> {
+/// The output fields: those of `key_by`, then each aggregate's, or what the window hook emits instead of those. A name
+/// that stands twice is refused.
+fn pane_fields(
+    pipeline: &Pipeline,
+    hooks: &[Box<dyn AggregateHook>],
+    custom: Option<&dyn WindowHook>,
+) -> Result<PaneFields, JobError> {
     let mut fields = PaneFields { keys: pipeline.key_by.clone(), values: Vec::new() };
+    if let Some(plan) = custom.map(WindowHook::plan).filter(|plan| plan.emits) {
+        let outputs = plan.output.iter().map(|field| &field.name);
+        return outputs.into_iter().try_fold(fields, |fields, name| with_output(fields, name, "window.component"));
+    }
     let mut hooks = hooks.iter();
     for aggregate in &pipeline.aggregates {
         match aggregate {
@@ -209,20 +251,23 @@ fn pane_fields(pipeline: &Pipeline, hooks: &[Box<dyn AggregateHook>]) -> Result<
             Aggregate::Hook { name, .. } => {
                 let outputs = hooks.next().map(|hook| hook.plan().output.as_slice()).unwrap_or_default();
                 for output in outputs {
-                    const RESERVED: [&str; 5] = ["window_start", "window_end", "pane", "watermark", "op"];
-                    let taken = fields.keys.iter().chain(&fields.values).any(|other| *other == output.name);
-                    if taken || RESERVED.contains(&output.name.as_str()) {
-                        let reason = format!(
-                            "the hook's output field `{}` has the name of another field of the result; rename one",
-                            output.name
-                        );
-                        return Err(JobError { path: format!("aggregate.{name}"), reason });
-                    }
-                    fields.values.push(output.name.clone());
+                    fields = with_output(fields, &output.name, &format!("aggregate.{name}"))?;
                 }
             }
         }
     }
+    Ok(fields)
+}
+
+/// Adds a hook's output field.
+fn with_output(mut fields: PaneFields, name: &str, path: &str) -> Result<PaneFields, JobError> {
+    const RESERVED: [&str; 5] = ["window_start", "window_end", "pane", "watermark", "op"];
+    if fields.keys.iter().chain(&fields.values).any(|other| other == name) || RESERVED.contains(&name) {
+        let reason =
+            format!("the hook's output field `{name}` has the name of another field of the result; rename one");
+        return Err(JobError { path: path.to_owned(), reason });
+    }
+    fields.values.push(name.to_owned());
     Ok(fields)
 }
 
@@ -240,15 +285,19 @@ fn map_reads(pipeline: &Pipeline, plan: &MapPlan) -> Vec<Field> {
 }
 
 /// The fields to decode where the rows go straight to the window operator.
-fn row_reads(pipeline: &Pipeline, hooks: &[Box<dyn AggregateHook>], rows: &[Field]) -> Vec<Field> {
+fn row_reads(
+    pipeline: &Pipeline,
+    hooks: &[Box<dyn AggregateHook>],
+    custom: Option<&dyn WindowHook>,
+    rows: &[Field],
+) -> Vec<Field> {
     let mut wanted = Vec::new();
     for (_, name) in named_fields(pipeline) {
         add(&mut wanted, declared(rows, &name));
     }
-    for hook in hooks {
-        for field in &hook.plan().reads.columns {
-            add(&mut wanted, source_field(pipeline, &field.name, Some(field)));
-        }
+    let reads = hooks.iter().map(|hook| &hook.plan().reads).chain(custom.map(|hook| &hook.plan().reads));
+    for field in reads.flat_map(|reads| &reads.columns) {
+        add(&mut wanted, source_field(pipeline, &field.name, Some(field)));
     }
     wanted
 }

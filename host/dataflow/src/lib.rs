@@ -21,7 +21,7 @@ mod window;
 
 pub use account::Account;
 pub use exchange::Exchange;
-pub use job::{Job, JobError, JobFields, JobHooks, JobOptions, fields_after_map, map_input};
+pub use job::{Job, JobError, JobFields, JobHooks, JobOptions, fields_after_map, map_input, value_fields};
 pub use side::{Side, SideKind};
 pub use source::{SourceChain, SourceOutput};
 pub use window::{WindowOperator, WindowOutput};

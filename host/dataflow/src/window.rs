@@ -10,7 +10,6 @@
 use std::collections::BTreeMap;
 
 use tidegate_pipeline::{Accumulation, Early, Late, WindowKind};
-use tidegate_types::batch::index;
 use tidegate_types::{Batch, Column, EventTime, Millis, NO_CLOCK, PaneBatch, ProgressEntry, Watermark};
 
 use crate::OperatorError;
@@ -23,20 +22,25 @@ mod admit;
 mod advance;
 mod commit;
 mod config;
+mod custom;
 mod fire;
 mod hooked;
 mod identities;
 mod keys;
 mod run;
 mod table;
+mod unshown;
 
 pub(crate) use config::WindowConfig;
+use custom::Assigned;
+pub(crate) use custom::CustomWindows;
 pub(crate) use hooked::HookedAggregate;
 use hooked::HookedBatch;
 use identities::Identities;
 use keys::KeyTable;
 use run::{Cursor, Run, RunStart};
 use table::{SlotRef, WindowTable};
+use unshown::Unshown;
 
 /// What the operator emitted.
 #[derive(Debug, Default)]
@@ -57,6 +61,8 @@ pub struct WindowOperator {
     identities: Option<Identities>,
     builtins: Builtins,
     hooks: Vec<HookedAggregate>,
+    custom: Option<CustomWindows>,
+    unshown: Unshown,
     /// Windows with records that only an instant of processing time shows.
     awaiting: Vec<SlotRef>,
     watermark: Watermark,
@@ -70,6 +76,8 @@ struct Prep<'a> {
     builtins: Prepared,
     hooks: Vec<HookedBatch>,
     identity: Option<Column>,
+    /// The windows that the window hook put each row into.
+    assigned: Option<Assigned>,
     /// Whether an integer sum could leave 64 bits; rows go one by one then.
     may_overflow: bool,
     /// Rows condemned so far, with their reasons.
@@ -96,7 +104,7 @@ enum Flushed {
 
 impl WindowOperator {
     /// An operator without state.
-    pub(crate) fn new(config: WindowConfig, hooks: Vec<HookedAggregate>) -> Self {
+    pub(crate) fn new(config: WindowConfig, hooks: Vec<HookedAggregate>, custom: Option<CustomWindows>) -> Self {
         let sessions = matches!(config.kind, WindowKind::Session { .. });
         Self {
             windows: WindowTable::new(config.lateness, sessions),
@@ -104,6 +112,8 @@ impl WindowOperator {
             identities: config.dedup.as_ref().map(|dedup| Identities::new(dedup.horizon)),
             builtins: Builtins::new(&config.aggregates, &config.schema),
             hooks,
+            custom,
+            unshown: Unshown::default(),
             awaiting: Vec::new(),
             watermark: Watermark::MIN,
             clock: NO_CLOCK,
@@ -154,7 +164,7 @@ impl WindowOperator {
         if let Some(now) = now {
             self.advance(self.watermark, now, out)?;
         }
-        let mut prep = self.prepare(batch);
+        let mut prep = self.prepare(batch)?;
         let mut cursor = Cursor::default();
         self.begin_run(cursor);
         loop {
@@ -175,6 +185,10 @@ impl WindowOperator {
                     } else {
                         cursor = next;
                     }
+                }
+                // A hook that decides is told the watermark at each row: one watermark, one run.
+                Step::Entry(entry) if entry.watermark > self.watermark && self.asks_hook() => {
+                    cursor = self.publish(&mut prep, cursor, out)?;
                 }
                 Step::Entry(entry) => {
                     self.watermark = self.watermark.max(entry.watermark);
@@ -212,21 +226,29 @@ impl WindowOperator {
         Ok(next)
     }
 
-    fn prepare<'a>(&mut self, batch: &'a Batch) -> Prep<'a> {
+    fn prepare<'a>(&mut self, batch: &'a Batch) -> Result<Prep<'a>, OperatorError> {
         let builtins = self.builtins.prepare(batch);
         let identity = self
             .config
             .dedup
             .as_ref()
             .map(|dedup| batch.column(&dedup.field).cloned().unwrap_or(Column::Null(batch.len())));
-        Prep {
+        let (assigned, condemned) = match &mut self.custom {
+            Some(custom) => {
+                let (assigned, condemned) = custom.assign(batch)?;
+                (Some(assigned), condemned.into_iter().collect())
+            }
+            None => (None, BTreeMap::new()),
+        };
+        Ok(Prep {
             batch,
             may_overflow: self.builtins.may_overflow(&builtins),
             builtins,
             hooks: self.hooks.iter().map(|hook| hook.prepare(batch)).collect(),
             identity,
-            condemned: BTreeMap::new(),
-        }
+            assigned,
+            condemned,
+        })
     }
 
     /// The most rows of a run: what the hooks' fuel budgets bear.
@@ -239,7 +261,18 @@ impl WindowOperator {
 
     fn begin_run(&mut self, cursor: Cursor) {
         let start = RunStart { cursor, watermark: self.watermark, clock: self.clock };
-        self.run.begin(start, !self.hooks.is_empty());
+        let can_condemn = self.can_condemn();
+        self.run.begin(start, can_condemn);
+    }
+
+    /// Whether the run has rows about which the window hook is to decide.
+    fn asks_hook(&self) -> bool {
+        self.run.has_rows() && self.hook_decides()
+    }
+
+    /// Whether a hook can condemn a record after the run has decided about it.
+    fn can_condemn(&self) -> bool {
+        !self.hooks.is_empty() || self.hook_decides()
     }
 
     fn lateness(&self) -> Millis {
@@ -274,9 +307,4 @@ fn next_step(batch: &Batch, cursor: Cursor) -> Step {
 fn key_of(batch: &Batch, row: usize) -> (u64, &[u8]) {
     let keys = batch.keys.as_ref().expect("the source chain keys every batch");
     (keys.hashes[row], keys.encoded.value(row))
-}
-
-/// A slot's place among accumulators.
-fn place(slot: u32) -> usize {
-    index(slot)
 }

@@ -1,7 +1,7 @@
 //! What the file may say and this release does not run yet. Delete a rule when its feature lands.
 
 use crate::error::PipelineError;
-use crate::model::{Format, Pipeline, WindowKind};
+use crate::model::{Format, Pipeline};
 
 /// A feature that is not run yet: whether the pipeline uses it, where, and what to do instead.
 struct Later {
@@ -10,19 +10,11 @@ struct Later {
     reason: &'static str,
 }
 
-const LATER: [Later; 2] = [
-    Later {
-        used: |pipeline| pipeline.source.format == Format::Avro,
-        path: "source.format",
-        reason: "`avro` is not read yet by this release; use `json`, or `raw` with a map hook that decodes it",
-    },
-    Later {
-        used: |pipeline| matches!(pipeline.window.kind, WindowKind::Custom { .. }),
-        path: "window.type",
-        reason: "`custom` windows (a window hook) are not run yet by this release; use `tumbling`, `sliding`, `session` or \
-                 `global`",
-    },
-];
+const LATER: [Later; 1] = [Later {
+    used: |pipeline| pipeline.source.format == Format::Avro,
+    path: "source.format",
+    reason: "`avro` is not read yet by this release; use `json`, or `raw` with a map hook that decodes it",
+}];
 
 /// Refuses by name what this release does not run yet.
 ///

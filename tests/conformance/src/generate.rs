@@ -62,6 +62,8 @@ struct Plan {
     broken: bool,
     /// Whether it is about sessions that meet, overlap and merge: one key, much disorder, much lateness.
     sessions: bool,
+    /// Whether windows slide by a small part of their size.
+    wide: bool,
 }
 
 /// The scenario of a seed.
@@ -74,6 +76,7 @@ pub fn scenario(seed: u64) -> Scenario {
     let sessions = rng.chance(20);
     let plan = Plan {
         sessions,
+        wide: !sessions && rng.chance(5),
         unit,
         base,
         arrivals: rng.chance(60),
@@ -88,7 +91,7 @@ pub fn scenario(seed: u64) -> Scenario {
     Scenario {
         pipeline,
         files,
-        partition_field: plan.partition_field.then(|| "p".to_owned()),
-        arrival_field: plan.arrivals.then(|| "at".to_owned()),
+        partition_field: plan.partition_field.then(|| (*rng.pick(&["p", "p", "p", "p", "k"])).to_owned()),
+        arrival_field: plan.arrivals.then(|| (*rng.pick(&["at", "at", "at", "at", "at", "ts"])).to_owned()),
     }
 }

@@ -130,7 +130,7 @@ impl Run<'_> {
     /// "Order of checks for one record: 1. decoded, with a valid time …?", then the watermark after it.
     fn line(&mut self, file: usize, offset: usize) {
         let line = self.scenario.files[file][offset].clone();
-        if line.is_empty() {
+        if line.trim().is_empty() {
             return; // no record, and not counted as read
         }
         self.count("read");

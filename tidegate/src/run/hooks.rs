@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use tidegate_dataflow::{JobError, JobFields, JobHooks, fields_after_map, map_input};
+use tidegate_dataflow::{JobError, JobFields, JobHooks, fields_after_map, map_input, value_fields};
 use tidegate_pipeline::{Hook, Parsed};
 use tidegate_sandbox::{GuestLog, LogLevel, OpenError, OpenOptions};
 use tidegate_types::Field;
-use tidegate_types::hooks::{AggregateHook, MapHook};
+use tidegate_types::hooks::{AggregateHook, MapHook, WindowHook};
 
 use super::components::{Components, Named, hooks, written};
 use crate::console::Console;
@@ -21,7 +21,7 @@ pub(super) struct Opener<'a> {
 }
 
 impl Opener<'_> {
-    /// Opens the map hook once, and each aggregate hook once for each subtask.
+    /// Opens the map hook once, and the other hooks once for each subtask of the window operator.
     ///
     /// # Errors
     /// If a hook does not open, or the pipeline names a field that does not come out of the map hook.
@@ -33,8 +33,14 @@ impl Opener<'_> {
             .map_err(|error| does_not_fit(self.parsed, &error))?;
         let aggregates: Vec<&Named<'_>> = named.iter().filter(|named| named.path.starts_with("aggregate.")).collect();
         let of_a_subtask = || aggregates.iter().map(|named| self.aggregate(named, &fields)).collect();
-        let aggregates = (0..parallelism).map(|_| of_a_subtask()).collect::<Result<_, _>>()?;
-        Ok(JobHooks { map, aggregates })
+        let aggregates = (0..parallelism).map(|_| of_a_subtask()).collect::<Result<Vec<Vec<_>>, _>>()?;
+        let custom = named.iter().find(|named| named.path == "window");
+        let values = value_fields(pipeline, &fields, aggregates.first().map_or(&[], Vec::as_slice));
+        let windows = custom.map_or_else(
+            || Ok(Vec::new()),
+            |named| (0..parallelism).map(|_| self.window(named, &fields, &values)).collect(),
+        )?;
+        Ok(JobHooks { map, aggregates, windows })
     }
 
     fn map(&self, named: &Named<'_>) -> Result<Box<dyn MapHook>, Failure> {
@@ -51,8 +57,16 @@ impl Opener<'_> {
         opened.map_err(|error| self.not_opened(named, &error))
     }
 
+    fn window(&self, named: &Named<'_>, fields: &JobFields, values: &[Field]) -> Result<Box<dyn WindowHook>, Failure> {
+        let component = self.components.of(named.hook);
+        let config = named.hook.config.to_string();
+        let opened = component.open_windower(&config, &fields.keys, &fields.rows, values, self.options(named.hook));
+        opened.map_err(|error| self.not_opened(named, &error))
+    }
+
     fn options(&self, hook: &Hook) -> OpenOptions {
-        let log = ConsoleLog { who: format!("{} ({})", hook.uid, written(&hook.component)), console: self.console.clone() };
+        let log =
+            ConsoleLog { who: format!("{} ({})", hook.uid, written(&hook.component)), console: self.console.clone() };
         OpenOptions { fresh_instances: self.fresh_instances, ..OpenOptions::new(Arc::new(log)) }
     }
 
@@ -60,7 +74,9 @@ impl Opener<'_> {
         let message = located(self.parsed, &named.path, &error.to_string());
         match error {
             OpenError::Interrupted { .. } | OpenError::Platform { .. } => Failure::external(message),
-            OpenError::NoSuchHook { .. } | OpenError::Failed { .. } | OpenError::Plan { .. } => Failure::invalid(message),
+            OpenError::NoSuchHook { .. } | OpenError::Failed { .. } | OpenError::Plan { .. } => {
+                Failure::invalid(message)
+            }
         }
     }
 }

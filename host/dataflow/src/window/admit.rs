@@ -35,7 +35,12 @@ impl WindowOperator {
         }
         let (hash, encoded) = key_of(batch, row);
         let key = self.keys.find(hash, encoded);
-        let Some((target, partly_late)) = self.target(key, batch.times[row]) else {
+        if prep.assigned.as_ref().is_some_and(|assigned| assigned.of(row).is_empty()) {
+            // The window hook put it into no window: dropped by a hook on purpose.
+            self.run.account.filtered += 1;
+            return true;
+        }
+        let Some((target, partly_late)) = self.target(prep, key, row) else {
             self.run.account.too_late += 1;
             self.side(prep, row, SideKind::TooLate);
             return true;
@@ -65,7 +70,7 @@ impl WindowOperator {
             return true;
         }
         let key = self.keys.find_or_add(hash, encoded);
-        self.accept(prep, row, key, &target, &slots);
+        self.accept(row, key, &target, &slots);
         if let Some(identities) = &mut self.identities
             && !identity.is_null()
         {
@@ -78,7 +83,8 @@ impl WindowOperator {
     }
 
     /// The windows of a row, and whether some are gone; none: all are, and the row is too late.
-    fn target(&self, key: Option<KeyId>, time: i64) -> Option<(Target, bool)> {
+    fn target(&self, prep: &Prep<'_>, key: Option<KeyId>, row: usize) -> Option<(Target, bool)> {
+        let time = prep.batch.times[row];
         let (lateness, watermark) = (self.lateness(), self.watermark);
         let (size, slide, offset) = match &self.config.kind {
             WindowKind::Tumbling { size, offset } => (*size, *size, *offset),
@@ -92,8 +98,12 @@ impl WindowOperator {
                 let gone = is_gone(merge.span.end, lateness, watermark);
                 return (!gone).then_some((Target::Session { merge, parts }, false));
             }
-            WindowKind::Global | WindowKind::Custom { .. } => {
-                return Some((Target::Grid(vec![WindowSpan::GLOBAL]), false));
+            WindowKind::Global => return Some((Target::Grid(vec![WindowSpan::GLOBAL]), false)),
+            WindowKind::Custom { .. } => {
+                let all = prep.assigned.as_ref().map_or(&[][..], |assigned| assigned.of(row));
+                let kept: Vec<_> = all.iter().filter(|span| !is_gone(span.end, lateness, watermark)).copied().collect();
+                let partly_late = kept.len() < all.len();
+                return (!kept.is_empty()).then_some((Target::Grid(kept), partly_late));
             }
         };
         let mut all = 0;
@@ -108,9 +118,7 @@ impl WindowOperator {
     /// The slots that the row's windows have already, in the target's order; none for a window yet to be opened.
     fn existing(&self, key: Option<KeyId>, target: &Target) -> Vec<Option<u32>> {
         match target {
-            Target::Grid(spans) => {
-                spans.iter().map(|span| key.and_then(|key| self.windows.find(key, span.start))).collect()
-            }
+            Target::Grid(spans) => spans.iter().map(|span| key.and_then(|key| self.windows.find(key, *span))).collect(),
             Target::Session { parts, .. } => parts.iter().copied().map(Some).collect(),
         }
     }
@@ -138,7 +146,7 @@ impl WindowOperator {
     }
 
     /// Puts an accepted row into its windows and notes what fires.
-    fn accept(&mut self, prep: &Prep<'_>, row: usize, key: KeyId, target: &Target, slots: &[Option<u32>]) {
+    fn accept(&mut self, row: usize, key: KeyId, target: &Target, slots: &[Option<u32>]) {
         let before = self.run.rows.len();
         match target {
             Target::Grid(spans) => {
@@ -147,10 +155,10 @@ impl WindowOperator {
                         Some(slot) => self.touch(*slot),
                         None => self.open(key, *span),
                     };
-                    self.count(prep, row, slot);
+                    self.count(row, slot);
                 }
                 let late_only = || self.run.slots[before..].iter().all(|slot| self.windows.slot(*slot).past_end);
-                if self.late() == Late::None && late_only() {
+                if self.late() == Late::None && !self.hook_decides() && late_only() {
                     self.run.account.unshown += 1;
                 }
             }
@@ -160,7 +168,7 @@ impl WindowOperator {
                     [only] if self.windows.slot(*only).span == merge.span => self.touch(*only),
                     _ => self.merge(key, merge.span, parts),
                 };
-                self.count(prep, row, slot);
+                self.count(row, slot);
             }
         }
     }
@@ -219,13 +227,16 @@ impl WindowOperator {
     }
 
     /// Counts a row into a window and notes the firing that it causes.
-    fn count(&mut self, prep: &Prep<'_>, row: usize, slot: u32) {
-        let _ = prep;
+    fn count(&mut self, row: usize, slot: u32) {
         self.run.rows.push(index32(row));
         self.run.slots.push(slot);
         let window = self.windows.slot_mut(slot);
         window.fresh += 1;
         let (fresh, past_end) = (window.fresh, window.past_end);
+        if self.hook_decides() {
+            self.windows.slot_mut(slot).fires_in = self.run.number;
+            return;
+        }
         let timing = match (past_end, self.config.early, self.config.late) {
             (true, _, Late::EveryElement) => Some(Timing::Late),
             (false, Early::EveryElements(count), _) if fresh >= count => Some(Timing::Early),

@@ -5,6 +5,7 @@
 //! firings, and the instant itself.
 
 use tidegate_pipeline::{Early, Late};
+use tidegate_types::hooks::Decision;
 use tidegate_types::{EventTime, Millis, NO_CLOCK, Timing, Watermark};
 use tidegate_windows::{WindowSpan, ticks_within};
 
@@ -114,9 +115,13 @@ impl WindowOperator {
 
     /// What the watermark has made due: on-time panes, last late panes, purges.
     fn fire_due(&mut self, out: &mut WindowOutput) -> Result<(), OperatorError> {
+        let due = self.windows.take_due(self.watermark);
+        if self.hook_decides() {
+            return self.decide_due(&due, out);
+        }
         let mut fires = Vec::new();
         let mut purges = Vec::new();
-        for slot in self.windows.take_due(self.watermark) {
+        for slot in due {
             let gone = self.windows.is_gone(slot, self.watermark);
             let window = self.windows.slot_mut(slot);
             let timing = if window.past_end {
@@ -142,11 +147,49 @@ impl WindowOperator {
         Ok(())
     }
 
+    /// As `fire_due`, where the window hook decides what fires as the watermark passes a window's end.
+    fn decide_due(&mut self, due: &[u32], out: &mut WindowOutput) -> Result<(), OperatorError> {
+        let ended: Vec<u32> = due.iter().copied().filter(|slot| !self.windows.slot(*slot).past_end).collect();
+        for slot in &ended {
+            self.windows.slot_mut(*slot).past_end = true;
+        }
+        let decided = self.decide(&ended, 0, self.watermark)?;
+        let mut purges: Vec<u32> =
+            due.iter().copied().filter(|slot| self.windows.is_gone(*slot, self.watermark)).collect();
+        let mut fires = Vec::new();
+        for (slot, decision) in ended.iter().zip(decided) {
+            match decision {
+                Ok(decision) => {
+                    if matches!(decision, Decision::Fire | Decision::FireAndPurge) {
+                        fires.push(Fire { slot: *slot, timing: Timing::OnTime, watermark: self.watermark });
+                    }
+                    if matches!(decision, Decision::Purge | Decision::FireAndPurge) && !purges.contains(slot) {
+                        purges.push(*slot);
+                    }
+                }
+                Err(failure) => self.fail_decision(*slot, &failure, out),
+            }
+        }
+        self.order(&mut fires);
+        self.emit(&fires, out)?;
+        for slot in due {
+            if purges.contains(slot) {
+                self.purge(*slot, out);
+            } else {
+                self.windows.set_timer(*slot);
+            }
+        }
+        Ok(())
+    }
+
     /// The window's state is gone.
-    fn purge(&mut self, slot: u32, out: &mut WindowOutput) {
+    pub(super) fn purge(&mut self, slot: u32, out: &mut WindowOutput) {
         if self.late() == Late::None && self.is_session() {
             out.account.unshown += self.windows.slot(slot).fresh;
         }
+        let followed = std::mem::take(&mut self.windows.slot_mut(slot).followed);
+        let gone = followed.into_iter().filter(|record| self.unshown.leave(*record, false)).count();
+        out.account.unshown += gone as u64;
         self.close(slot);
     }
 

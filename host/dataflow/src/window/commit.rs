@@ -1,16 +1,25 @@
 //! A run is published, or taken back.
 
-use super::run::Undo;
+use tidegate_types::Timing;
+use tidegate_types::batch::{index, index32};
+use tidegate_types::hooks::Decision;
+
+use super::run::{Fire, Undo};
 use super::{Flushed, Prep, WindowOperator, WindowOutput};
 use crate::OperatorError;
 use crate::aggregate::Additions;
+use crate::side::Condemned;
 
 impl WindowOperator {
     /// Calls the hooks for the run's rows and, if no record is condemned, publishes all that the run decided.
     pub(super) fn flush(&mut self, prep: &mut Prep<'_>, out: &mut WindowOutput) -> Result<Flushed, OperatorError> {
-        if self.run.has_rows() && !self.hooks.is_empty() {
+        let mut decisions = Vec::new();
+        if self.run.has_rows() && self.can_condemn() {
             let before = prep.condemned.len();
             let accumulators = self.call_hooks(prep)?;
+            if prep.condemned.len() == before && self.hook_decides() {
+                decisions = self.decide_rows(prep)?;
+            }
             if prep.condemned.len() > before {
                 self.take_back();
                 return Ok(Flushed::Restart);
@@ -31,7 +40,54 @@ impl WindowOperator {
         out.account += std::mem::take(&mut self.run.account);
         let fires = std::mem::take(&mut self.run.fires);
         self.emit(&fires, out)?;
+        self.carry_out(&decisions, out)?;
         Ok(Flushed::Committed)
+    }
+
+    /// Asks the window hook about every window that the run's rows went to. A row on which it fails is condemned.
+    fn decide_rows(&mut self, prep: &mut Prep<'_>) -> Result<Vec<Decision>, OperatorError> {
+        let slots = self.run.slots.clone();
+        let decided = self.decide(&slots, 1, self.watermark)?;
+        let mut decisions = Vec::with_capacity(decided.len());
+        for (decision, row) in decided.into_iter().zip(&self.run.rows) {
+            match decision {
+                Ok(decision) => decisions.push(decision),
+                Err(failure) => {
+                    let Some(custom) = &self.custom else { continue };
+                    prep.condemned.insert(index(*row), Condemned::by_failure(custom.component(), failure));
+                }
+            }
+        }
+        Ok(decisions)
+    }
+
+    /// Fires and purges what the window hook decided about the run's rows, and follows those rows.
+    fn carry_out(&mut self, decisions: &[Decision], out: &mut WindowOutput) -> Result<(), OperatorError> {
+        if decisions.is_empty() {
+            return Ok(());
+        }
+        let pairs: Vec<(u32, u32)> = self.run.rows.iter().copied().zip(self.run.slots.iter().copied()).collect();
+        for record in pairs.chunk_by(|a, b| a.0 == b.0) {
+            let followed = self.unshown.follow(index32(record.len()));
+            for (_, slot) in record {
+                self.windows.slot_mut(*slot).followed.push(followed);
+            }
+        }
+        let decided = || pairs.iter().map(|(_, slot)| *slot).zip(decisions);
+        let fires: Vec<Fire> = decided()
+            .filter(|(_, decision)| matches!(decision, Decision::Fire | Decision::FireAndPurge))
+            .map(|(slot, _)| {
+                let timing = if self.windows.slot(slot).past_end { Timing::Late } else { Timing::Early };
+                Fire { slot, timing, watermark: self.watermark }
+            })
+            .collect();
+        self.emit(&fires, out)?;
+        for (slot, decision) in decided() {
+            if matches!(decision, Decision::Purge | Decision::FireAndPurge) {
+                self.purge(slot, out);
+            }
+        }
+        Ok(())
     }
 
     /// Undoes what the run decided, newest first, and goes back to where it started.

@@ -1,14 +1,20 @@
 //! Firings become panes, and under retracting each is preceded by taking back what stands (docs/semantics.md, 4).
+//!
+//! A pane is one row of the aggregates' values, or what the window hook emits for it. A pane that a hook fails to make is
+//! left out and shown as a dead letter; the window's state stays as it was.
+
+use std::sync::Arc;
 
 use tidegate_pipeline::{Accumulation, Aggregate, WindowKind};
-use tidegate_types::batch::index32;
+use tidegate_types::batch::index;
+use tidegate_types::hooks::{Call, ComponentId, GuestFailure};
 use tidegate_types::key::decode_value;
 use tidegate_types::{Column, ColumnBuilder, PaneBatch, PaneInfo, PaneOp, Timing, Value};
 use tidegate_windows::WindowSpan;
 
 use super::run::Fire;
 use super::table::StandingPane;
-use super::{WindowOperator, WindowOutput, place};
+use super::{WindowOperator, WindowOutput};
 use crate::OperatorError;
 use crate::account::Account;
 use crate::side::{FailedPane, Side, SideKind};
@@ -16,65 +22,80 @@ use crate::side::{FailedPane, Side, SideKind};
 /// The code of the dead letter of a pane that a hook failed to make.
 const PANE_FAILED: &str = "pane-failed";
 
+/// What firings emit: rows in columns, each of one of the firings.
+struct Emission {
+    fires: Vec<Fire>,
+    /// The firing of each row, ascending.
+    sources: Vec<usize>,
+    columns: Vec<Column>,
+}
+
 impl WindowOperator {
     /// Emits one pane per firing, in order.
     pub(super) fn emit(&mut self, fires: &[Fire], out: &mut WindowOutput) -> Result<(), OperatorError> {
         if fires.is_empty() {
             return Ok(());
         }
-        let (fires, values) = self.values(fires, out)?;
-        if fires.is_empty() {
-            return Ok(());
-        }
-        let infos: Vec<PaneInfo> = fires.iter().map(|fire| self.pane_info(*fire)).collect();
+        let (fires, columns) = self.values(fires, out)?;
+        let emission = self.emitted(fires, columns, out)?;
+        let infos: Vec<PaneInfo> = emission.fires.iter().map(|fire| self.pane_info(*fire)).collect();
         for info in &infos {
             count_pane(info.timing, &mut out.account);
         }
         let panes = if self.accumulation() == Accumulation::AccumulatingAndRetracting {
-            self.with_retractions(&fires, &infos, &values, &mut out.account)
+            self.with_retractions(&emission, &infos, &mut out.account)
         } else {
-            PaneBatch { keys: self.key_columns(fires.iter().map(|fire| fire.slot)), values, infos }
-        };
-        out.panes.push(panes);
-        for fire in &fires {
-            let window = self.windows.slot_mut(fire.slot);
-            window.fresh = 0;
-            window.next_index += 1;
-            if self.config.accumulation == Accumulation::Discarding {
-                self.builtins.reset(fire.slot);
-                for hook in &mut self.hooks {
-                    hook.reset(fire.slot);
-                }
+            let fire = |source: &usize| emission.fires[*source];
+            PaneBatch {
+                keys: self.key_columns(emission.sources.iter().map(|source| fire(source).slot)),
+                infos: emission.sources.iter().map(|source| infos[*source]).collect(),
+                values: emission.columns,
             }
+        };
+        if !panes.infos.is_empty() {
+            out.panes.push(panes);
+        }
+        for fire in &emission.fires {
+            self.shown(fire.slot);
         }
         Ok(())
     }
 
-    /// The output columns of the firings, in the order of the pipeline's aggregates, and the firings that have them.
+    /// A pane has shown the window's records.
+    fn shown(&mut self, slot: u32) {
+        let window = self.windows.slot_mut(slot);
+        window.fresh = 0;
+        window.next_index += 1;
+        for record in std::mem::take(&mut window.followed) {
+            self.unshown.leave(record, true);
+        }
+        if self.config.accumulation == Accumulation::Discarding {
+            self.builtins.reset(slot);
+            for hook in &mut self.hooks {
+                hook.reset(slot);
+            }
+        }
+    }
+
+    /// The values of the firings, in the order of the pipeline's aggregates, and the firings that have them.
     fn values(&mut self, fires: &[Fire], out: &mut WindowOutput) -> Result<(Vec<Fire>, Vec<Column>), OperatorError> {
         let mut fires = fires.to_vec();
         let mut hooked = Vec::new();
-        let mut hook = 0;
-        while hook < self.hooks.len() {
+        while hooked.len() < self.hooks.len() && !fires.is_empty() {
+            let hook = hooked.len();
             let slots: Vec<u32> = fires.iter().map(|fire| fire.slot).collect();
             let finished = self.finish_hook(hook, &slots)?;
             if finished.failed.is_empty() {
                 hooked.push(finished.columns);
-                hook += 1;
                 continue;
             }
+            let (operator, component) = (self.hooks[hook].operator().clone(), self.hooks[hook].component().clone());
             for (at, failure) in finished.failed.iter().rev() {
                 let fire = fires.remove(*at);
-                let component = std::sync::Arc::clone(self.hooks[hook].component());
-                out.sides.push(self.failed_pane(fire.slot, hook, component, failure));
-                out.account.failed_panes += 1;
-            }
-            if fires.is_empty() {
-                return Ok((fires, Vec::new()));
+                self.fail_pane(fire.slot, &operator, &component, failure, out);
             }
             // The columns of the hooks before are for all firings: make them again for those that are left.
             hooked.clear();
-            hook = 0;
         }
         let slots: Vec<u32> = fires.iter().map(|fire| fire.slot).collect();
         let mut builtins = self.builtins.finish(&slots).into_iter();
@@ -89,9 +110,62 @@ impl WindowOperator {
         Ok((fires, values))
     }
 
+    /// What the firings emit: their values, or what the window hook makes of them; if that fails, pane by pane.
+    fn emitted(
+        &mut self,
+        fires: Vec<Fire>,
+        columns: Vec<Column>,
+        out: &mut WindowOutput,
+    ) -> Result<Emission, OperatorError> {
+        if fires.is_empty() || !self.custom.as_ref().is_some_and(|custom| custom.plan().emits) {
+            return Ok(Emission { sources: (0..fires.len()).collect(), fires, columns });
+        }
+        let all: Vec<usize> = (0..fires.len()).collect();
+        if let Ok((columns, sources)) = self.emit_call(Call::USUAL, &fires, &columns, &all)? {
+            return Ok(Emission { fires, sources, columns });
+        }
+        let mut emission = Emission { fires: Vec::new(), sources: Vec::new(), columns: Vec::new() };
+        let mut builders: Vec<ColumnBuilder> = Vec::new();
+        for (at, fire) in fires.iter().enumerate() {
+            match self.emit_call(Call::VERDICT, &fires, &columns, &[at])? {
+                Ok((rows, sources)) => {
+                    builders.resize_with(rows.len(), ColumnBuilder::new);
+                    builders.iter_mut().zip(&rows).for_each(|(builder, column)| builder.append(column));
+                    emission.sources.extend(sources.iter().map(|_| emission.fires.len()));
+                    emission.fires.push(*fire);
+                }
+                Err(failure) => self.fail_decision(fire.slot, &failure, out),
+            }
+        }
+        emission.columns = builders.iter_mut().map(ColumnBuilder::finish).collect();
+        Ok(emission)
+    }
+
+    /// Asks the window hook for the rows of some of the firings' panes.
+    fn emit_call(
+        &mut self,
+        call: Call,
+        fires: &[Fire],
+        columns: &[Column],
+        some: &[usize],
+    ) -> Result<Result<(Vec<Column>, Vec<usize>), GuestFailure>, OperatorError> {
+        let places: Vec<u32> = some.iter().map(|at| tidegate_types::batch::index32(*at)).collect();
+        let panes = PaneBatch {
+            keys: self.key_columns(some.iter().map(|at| fires[*at].slot)),
+            values: columns.iter().map(|column| column.take(&places)).collect(),
+            infos: some.iter().map(|at| self.pane_info(fires[*at])).collect(),
+        };
+        let Some(custom) = &mut self.custom else { return Ok(Ok((Vec::new(), Vec::new()))) };
+        let answer = custom.emit(call, &panes)?;
+        Ok(answer.map(|emitted| {
+            let sources = emitted.sources.iter().map(|source| some[index(*source)]).collect();
+            (emitted.columns, sources)
+        }))
+    }
+
     fn pane_info(&self, fire: Fire) -> PaneInfo {
         let window = self.windows.slot(fire.slot);
-        let global = window.span == WindowSpan::GLOBAL;
+        let global = matches!(self.config.kind, WindowKind::Global);
         PaneInfo {
             window: (!global).then_some((window.span.start, window.span.end)),
             timing: fire.timing,
@@ -106,29 +180,26 @@ impl WindowOperator {
         }
     }
 
-    /// Puts before each pane the retractions of what stands, and lets the pane stand.
-    fn with_retractions(
-        &mut self,
-        fires: &[Fire],
-        infos: &[PaneInfo],
-        values: &[Column],
-        account: &mut Account,
-    ) -> PaneBatch {
-        let mut builders: Vec<ColumnBuilder> = values.iter().map(|_| ColumnBuilder::new()).collect();
+    /// Puts before each firing's rows the retractions of what stands, and lets the rows stand.
+    fn with_retractions(&mut self, emission: &Emission, infos: &[PaneInfo], account: &mut Account) -> PaneBatch {
+        let mut builders: Vec<ColumnBuilder> = emission.columns.iter().map(|_| ColumnBuilder::new()).collect();
         let mut slots = Vec::new();
         let mut rows = Vec::new();
-        for (row, (fire, info)) in fires.iter().zip(infos).enumerate() {
-            let pane = StandingPane {
-                info: *info,
-                values: values.iter().map(|column| column.value(row).to_value()).collect(),
-            };
-            let before = std::mem::replace(&mut self.windows.slot_mut(fire.slot).standing, vec![pane.clone()]);
+        let mut row = 0;
+        for (at, fire) in emission.fires.iter().enumerate() {
+            let mut standing = Vec::new();
+            while emission.sources.get(row) == Some(&at) {
+                let values = emission.columns.iter().map(|column| column.value(row).to_value()).collect();
+                standing.push(StandingPane { info: infos[at], values });
+                row += 1;
+            }
+            let before = std::mem::replace(&mut self.windows.slot_mut(fire.slot).standing, standing.clone());
             account.retractions += before.len() as u64;
             let retracted = before.into_iter().map(|mut pane| {
                 pane.info.op = PaneOp::Retract;
                 pane
             });
-            for pane in retracted.chain([pane]) {
+            for pane in retracted.chain(standing) {
                 for (builder, value) in builders.iter_mut().zip(&pane.values) {
                     builder.push(value.as_ref());
                 }
@@ -160,27 +231,36 @@ impl WindowOperator {
         self.config.key_by.iter().map(move |_| decode_value(&mut encoded).expect("this task encoded the key itself"))
     }
 
-    fn failed_pane(
+    /// The window hook failed on a window: nothing is decided or emitted, and the state stays.
+    pub(super) fn fail_decision(&mut self, slot: u32, failure: &GuestFailure, out: &mut WindowOutput) {
+        let Some(custom) = &self.custom else { return };
+        let (operator, component) = (custom.operator().clone(), custom.component().clone());
+        self.fail_pane(slot, &operator, &component, failure, out);
+    }
+
+    /// The dead letter of a pane that could not be made.
+    fn fail_pane(
         &self,
         slot: u32,
-        hook: usize,
-        component: std::sync::Arc<tidegate_types::hooks::ComponentId>,
-        failure: &tidegate_types::hooks::GuestFailure,
-    ) -> Side {
+        operator: &Arc<str>,
+        component: &Arc<ComponentId>,
+        failure: &GuestFailure,
+        out: &mut WindowOutput,
+    ) {
         let span = self.windows.slot(slot).span;
-        debug_assert!(place(slot) < self.windows.capacity() && index32(hook) < u32::MAX);
         let key = self.config.key_by.iter().cloned().zip(self.key_values(slot)).collect();
         let window = (span != WindowSpan::GLOBAL).then_some((span.start, span.end));
-        Side {
+        out.account.failed_panes += 1;
+        out.sides.push(Side {
             kind: SideKind::DeadLetter,
             record: None,
             reason: PANE_FAILED.to_owned(),
-            operator: std::sync::Arc::clone(self.hooks[hook].operator()),
+            operator: Arc::clone(operator),
             detail: failure.to_string(),
-            component: Some(component),
+            component: Some(Arc::clone(component)),
             fuel_used: Some(failure.fuel_used),
             pane: Some(FailedPane { key, window }),
-        }
+        });
     }
 
     pub(super) fn is_session(&self) -> bool {

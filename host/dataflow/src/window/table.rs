@@ -33,6 +33,8 @@ pub(crate) struct Slot {
     pub(crate) past_end: bool,
     /// Under retracting: the records that stand, in order of their windows' start.
     pub(crate) standing: Vec<StandingPane>,
+    /// Where a hook decides what is shown: the followed records that no pane of this window has shown.
+    pub(crate) followed: Vec<u32>,
     /// The run that touched it last, and the one in which a firing of it is pending.
     pub(crate) touched_in: u64,
     pub(crate) fires_in: u64,
@@ -51,8 +53,8 @@ pub(crate) struct SlotRef {
 pub(crate) struct WindowTable {
     slots: Vec<Slot>,
     free: Vec<u32>,
-    /// Windows of a grid: found by key and start.
-    by_start: HashMap<(KeyId, EventTime), u32>,
+    /// Windows that do not merge: found by key and span.
+    by_span: HashMap<(KeyId, WindowSpan), u32>,
     timers: BTreeMap<EventTime, Vec<SlotRef>>,
     lateness: Millis,
     sessions: bool,
@@ -63,7 +65,7 @@ impl WindowTable {
         Self {
             slots: Vec::new(),
             free: Vec::new(),
-            by_start: HashMap::new(),
+            by_span: HashMap::new(),
             timers: BTreeMap::new(),
             lateness,
             sessions,
@@ -88,9 +90,9 @@ impl WindowTable {
         self.slots.len() - self.free.len()
     }
 
-    /// The slot of a grid's window.
-    pub(crate) fn find(&self, key: KeyId, start: EventTime) -> Option<u32> {
-        self.by_start.get(&(key, start)).copied()
+    /// The slot of a window that does not merge.
+    pub(crate) fn find(&self, key: KeyId, span: WindowSpan) -> Option<u32> {
+        self.by_span.get(&(key, span)).copied()
     }
 
     /// Opens a window, with its timer.
@@ -102,6 +104,7 @@ impl WindowTable {
             next_index: 0,
             past_end: watermark.reached(span.end),
             standing: Vec::new(),
+            followed: Vec::new(),
             touched_in: 0,
             fires_in: 0,
             live: true,
@@ -122,7 +125,7 @@ impl WindowTable {
         if self.sessions {
             self.list_session(keys, slot);
         } else {
-            self.by_start.insert((key, span.start), slot);
+            self.by_span.insert((key, span), slot);
         }
         self.set_timer(slot);
         slot
@@ -130,16 +133,17 @@ impl WindowTable {
 
     /// Closes a window: the slot is free, and what refers to it by generation is void.
     pub(crate) fn close(&mut self, keys: &mut KeyTable, slot: u32) {
-        let (key, start) = (self.slot(slot).key, self.slot(slot).span.start);
+        let (key, span) = (self.slot(slot).key, self.slot(slot).span);
         if self.sessions {
             keys.sessions_mut(key).retain(|other| *other != slot);
         } else {
-            self.by_start.remove(&(key, start));
+            self.by_span.remove(&(key, span));
         }
         let closed = self.slot_mut(slot);
         closed.live = false;
         closed.generation = closed.generation.wrapping_add(1);
         closed.standing = Vec::new();
+        closed.followed = Vec::new();
         self.free.push(slot);
         keys.release(key);
     }

@@ -16,13 +16,15 @@ pub(super) enum Values {
     Floats,
     /// Integers and floats.
     Numbers,
+    /// Integers that are seldom the same.
+    Many,
     Texts,
     Anything,
 }
 
 impl Values {
-    pub(super) const ALL: [Values; 6] =
-        [Values::Small, Values::Huge, Values::Floats, Values::Numbers, Values::Texts, Values::Anything];
+    pub(super) const ALL: [Values; 7] =
+        [Values::Small, Values::Huge, Values::Floats, Values::Numbers, Values::Many, Values::Texts, Values::Anything];
 }
 
 const SMALL: &[&str] = &["0", "1", "2", "3", "-1", "7"];
@@ -53,11 +55,34 @@ const FLOATS: &[&str] = &[
     "1E2",
     "9007199254740993",
     "3",
+    "1e-400",
+    "0.1000000000000000055511151231257827021181583404541015625",
+    "2.2250738585072011e-308",
+    "123456789012345678901234567890",
+    "8.41e21",
+    "9007199254740993.0",
 ];
 const TEXTS: &[&str] =
     &[r#""a""#, r#""b""#, r#""""#, r#""é""#, r#""\u00e9""#, r#""Z""#, r#""\ud83d\ude00""#, r#""￿""#, r#""1""#];
 const OTHERS: &[&str] =
     &["true", "false", "[1,2]", "[]", r#"{"b":1,"a":2}"#, r#"{"a":2,"b":1}"#, "{}", "[1,2.0]", "-0"];
+/// Keys that are more than a few short texts.
+const ODD_KEYS: &[&str] = &[
+    "1",
+    "1.0",
+    "\"1\"",
+    "null",
+    "{\"a\":1}",
+    "{ \"a\" : 1 }",
+    "[1]",
+    "true",
+    "\"a text that is longer than any short form of texts\"",
+    "\"\\u0000\"",
+    "\"\"",
+    "1e0",
+    "\"\\/\"",
+    "-1",
+];
 /// Lines that are no JSON objects.
 const BROKEN: &[&str] = &[
     "oops",
@@ -105,7 +130,11 @@ const BAD_TIMES: &[&str] = &[
 /// The lines of each file.
 pub(super) fn draw(rng: &mut Rng, plan: &Plan, pipeline: &Value) -> Vec<Vec<String>> {
     let mut lines: Vec<Vec<String>> = vec![Vec::new(); plan.files];
-    let count = *rng.pick(if plan.sessions { &[20, 40, 80] } else { &[3, 8, 20, 40, 60, 120] });
+    let count = match plan.sessions {
+        true => *rng.pick(&[20, 40, 80]),
+        false if plan.wide || !rng.chance(2) => *rng.pick(&[0, 3, 8, 20, 40, 60, 120]),
+        false => 1500,
+    };
     let disorder = if plan.sessions { 15 } else { *rng.pick(&[0, 3, 8, 15]) };
     let skew: Vec<i64> = (0..4).map(|_| *rng.pick(&[0, 0, 0, 3, -4, 15])).collect();
     let parts = rng.within(1, 4);
@@ -125,7 +154,7 @@ pub(super) fn draw(rng: &mut Rng, plan: &Plan, pipeline: &Value) -> Vec<Vec<Stri
         };
         let file = if plan.files == 1 { 0 } else { usize::try_from(part).expect("from zero") % plan.files };
         if plan.broken && rng.chance(12) {
-            let broken = if rng.chance(40) { "" } else { *rng.pick(BROKEN) };
+            let broken = if rng.chance(40) { *rng.pick(&["", "", "  ", "\r"]) } else { *rng.pick(BROKEN) };
             lines[file].push(broken.to_owned());
             continue;
         }
@@ -185,7 +214,7 @@ fn event(rng: &mut Rng, plan: &Plan, pipeline: &Value, place: (i64, i64, i64)) -
 fn fields(rng: &mut Rng, plan: &Plan) -> Vec<(&'static str, String)> {
     let mut members = Vec::new();
     let key = if plan.odd_keys {
-        *rng.pick(&["1", "1.0", "\"1\"", "null", "{\"a\":1}", "{ \"a\" : 1 }", "[1]", "true"])
+        *rng.pick(ODD_KEYS)
     } else if plan.sessions {
         "\"a\""
     } else {
@@ -198,7 +227,7 @@ fn fields(rng: &mut Rng, plan: &Plan) -> Vec<(&'static str, String)> {
         members.push(("j", (*rng.pick(if plan.odd_keys { OTHERS } else { &["1", "2"] })).to_owned()));
     }
     let pools: &[&[&str]] = match plan.values {
-        Values::Small => &[SMALL],
+        Values::Small | Values::Many => &[SMALL],
         Values::Huge => &[HUGE],
         Values::Floats => &[FLOATS],
         Values::Numbers => &[SMALL, FLOATS, HUGE],
@@ -206,7 +235,9 @@ fn fields(rng: &mut Rng, plan: &Plan) -> Vec<(&'static str, String)> {
         Values::Anything => &[SMALL, FLOATS, TEXTS, OTHERS],
     };
     let pool = *rng.pick(pools);
-    if rng.chance(88) {
+    if plan.values == Values::Many {
+        members.push(("v", rng.within(-100_000, 100_000).to_string()));
+    } else if rng.chance(88) {
         members.push(("v", (*rng.pick(pool)).to_owned()));
     } else if rng.chance(50) {
         members.push(("v", "null".to_owned()));
@@ -238,7 +269,9 @@ fn time(rng: &mut Rng, t: i64) -> String {
     let text = match rng.within(0, 5) {
         0 => format!("{}+02:00", write(7_200_000)),
         1 => format!("{}-05:30", write(-19_800_000)),
-        2 if t % 1000 != 0 => format!("{}9999Z", write(0)), // floored
+        // Floored.
+        2 if t % 1000 != 0 => format!("{}9999Z", write(0)),
+        2 => format!("{}.0009999999999Z", write(0)),
         3 => format!("{}-00:00", write(0)),
         4 => format!("{}z", write(0).to_lowercase()),
         _ => format!("{}Z", write(0)),
@@ -254,7 +287,9 @@ fn write(rng: &mut Rng, members: &mut Vec<(&str, String)>) -> String {
     if rng.chance(3) {
         members.insert(0, ("v", "\"the last of equal keys counts\"".to_owned()));
     }
-    let (space, tail) = if rng.chance(10) { (" ", " ") } else { ("", "") };
-    let body: Vec<String> = members.iter().map(|(k, v)| format!("\"{k}\":{space}{v}")).collect();
+    let (space, tail) = if rng.chance(10) { (" ", *rng.pick(&[" ", "\t", "\r"])) } else { ("", "") };
+    let escaped = rng.chance(3);
+    let name = |k: &str| if escaped { k.replace('k', "\\u006b").replace('v', "\\u0076") } else { k.to_owned() };
+    let body: Vec<String> = members.iter().map(|(k, v)| format!("\"{}\":{space}{v}", name(k))).collect();
     format!("{space}{{{}}}{tail}", body.join(","))
 }

@@ -26,19 +26,26 @@ pub(super) fn draw(rng: &mut Rng, plan: &Plan) -> Value {
     let more_firings = early || lateness > 0;
     let upsert_refused = more_firings
         && (accumulation == "discarding" || kind == "session" && accumulation != "accumulating_and_retracting");
+    let (source, aggregates) = (source(rng, plan), aggregates(rng, plan));
     let mut members: Members = vec![
+        ("source", undeclare_summed_texts(source, &aggregates)),
+        ("aggregate", aggregates),
         ("job", Value::from("drawn")),
         ("version", Value::Int(1)),
-        ("source", source(rng, plan)),
         ("key_by", Value::Arr(key_by.clone())),
         ("window", window),
-        ("aggregate", aggregates(rng, plan)),
         ("sink", sink(rng, key_by, !upsert_refused)),
     ];
     if rng.chance(30) {
         let horizon = duration(plan, lateness + if rng.chance(50) { size } else { rng.within(0, size) });
         if horizon != "0ms" {
-            members.push(("dedup", Value::obj([("field", Value::from("id")), ("horizon", Value::Str(horizon))])));
+            members.push((
+                "dedup",
+                Value::obj([
+                    ("field", Value::from(*rng.pick(&["id", "id", "id", "v", "ts"]))),
+                    ("horizon", Value::Str(horizon)),
+                ]),
+            ));
         }
     }
     if !trigger.is_empty() || rng.chance(20) {
@@ -95,11 +102,27 @@ fn source(rng: &mut Rng, plan: &Plan) -> Value {
     Value::obj(source)
 }
 
+/// A sum of a field that is declared as text is refused before it runs: such fields are left undeclared.
+fn undeclare_summed_texts(mut source: Value, aggregates: &Value) -> Value {
+    for (name, spec) in aggregates.members() {
+        let function = spec.as_str().or(spec.get("fn").as_str());
+        let field = spec.get("field").as_str().unwrap_or(name);
+        if matches!(function, Some("sum" | "avg")) && source.get("schema").get(field).as_str() == Some("text?") {
+            let Value::Obj(members) = &mut source else { unreachable!("a source is an object") };
+            if let Some(Value::Obj(schema)) = members.get_mut("schema") {
+                schema.remove(field);
+            }
+        }
+    }
+    source
+}
+
 /// The window, its type, and its size (or gap) in units.
 fn window(rng: &mut Rng, plan: &Plan, lateness: i64) -> (Value, &'static str, i64) {
     let kinds = ["tumbling", "tumbling", "sliding", "sliding", "session", "session", "global"];
     let kind = if plan.sessions { "session" } else { *rng.pick(&kinds) };
-    let size = rng.within(1, 10);
+    let kind = if plan.wide { "sliding" } else { kind };
+    let size = if plan.wide { rng.within(60, 200) } else { rng.within(1, 10) };
     let mut members: Members = vec![("type", Value::from(kind))];
     let mut set = |name, units| members.push((name, Value::Str(duration(plan, units))));
     match kind {
@@ -113,10 +136,10 @@ fn window(rng: &mut Rng, plan: &Plan, lateness: i64) -> (Value, &'static str, i6
         _ => {
             set("size", size);
             if kind == "sliding" {
-                set("slide", rng.within(1, size));
+                set("slide", if plan.wide { rng.within(1, 5) } else { rng.within(1, size) });
             }
             if rng.chance(30) {
-                set("offset", rng.within(0, size));
+                set("offset", rng.within(0, 2 * size));
             }
         }
     }
@@ -174,7 +197,10 @@ fn aggregates(rng: &mut Rng, plan: &Plan) -> Value {
         }
         let mut spec: Members = vec![("fn", Value::from(function))];
         if function != "count" || rng.chance(50) {
-            spec.push(("field", Value::from(*rng.pick(&["v", "v", "v", "w", "kind", "id", "absent"]))));
+            spec.push((
+                "field",
+                Value::from(*rng.pick(&["v", "v", "v", "v", "w", "kind", "id", "absent", "k", "ts", "at", "mark"])),
+            ));
         }
         if function == "top_k" {
             spec.push(("k", Value::Int(rng.within(1, 4))));
