@@ -6,8 +6,12 @@
 /// How much a line matters.
 pub use crate::bindings::mapper::tidegate::job::log::Level;
 
-/// Writes a line to the job's log.
+/// Longer messages are cut: one that is much longer would be refused by the host, and the call with it.
+const MAX_BYTES: usize = 4096;
+
+/// Writes a line to the job's log. Of a long message, the first 4 KiB.
 pub fn write(level: Level, message: &str) {
+    let message = &message[..message.floor_char_boundary(MAX_BYTES)];
     #[cfg(target_arch = "wasm32")]
     crate::bindings::mapper::tidegate::job::log::write(level, message);
     #[cfg(not(target_arch = "wasm32"))]

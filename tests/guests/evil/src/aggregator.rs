@@ -1,7 +1,7 @@
 //! The aggregate hook: it counts rows and keeps the last mark, unless a deed is due.
 //!
-//! Accumulator and pane: `seen` (text, the last mark as text, `""` before any) and `rows` (int). In `merge` and `finish` the deed is
-//! due where an accumulator's `seen` is the mark.
+//! Accumulator and pane: `seen` (text: the last row's mark, `""` before any; once it is the mark of the config, it stays) and `rows`
+//! (int). In `merge` and `finish` the deed is due where an accumulator has seen the mark.
 
 use std::cell::Cell;
 
@@ -58,10 +58,12 @@ impl ColumnAggregator for EvilAggregator {
         for (row, group) in groups.iter().enumerate() {
             let group = usize::try_from(*group).unwrap_or(usize::MAX);
             counts[group] += 1;
-            match marks.value(row) {
-                Value::Text(text) => text.clone_into(&mut seen[group]),
-                Value::Int(int) => seen[group] = int.to_string(),
-                _ => {}
+            if self.wanted().as_deref() != Some(&seen[group]) {
+                match marks.value(row) {
+                    Value::Text(text) => text.clone_into(&mut seen[group]),
+                    Value::Int(int) => seen[group] = int.to_string(),
+                    _ => {}
+                }
             }
         }
         let due = self.config.is_due(Place::Accumulate, true, Some(marks));
@@ -89,7 +91,7 @@ impl ColumnAggregator for EvilAggregator {
         let (other_seen, other_counts) = read(&right)?;
         for (row, (mark, count)) in other_seen.into_iter().zip(other_counts).enumerate() {
             counts[row] += count;
-            if !mark.is_empty() {
+            if !mark.is_empty() && self.wanted().as_deref() != Some(&seen[row]) {
                 seen[row] = mark;
             }
         }
@@ -102,15 +104,18 @@ impl ColumnAggregator for EvilAggregator {
 }
 
 impl EvilAggregator {
+    /// The mark, as `seen` has it.
+    fn wanted(&self) -> Option<String> {
+        self.config.on.as_ref().map(|mark| match mark {
+            Mark::Int(int) => int.to_string(),
+            Mark::Text(text) => text.clone(),
+        })
+    }
+
     fn is_due(&self, place: Place, accumulators: &[Column]) -> bool {
-        let wanted = match &self.config.on {
-            None => None,
-            Some(Mark::Int(int)) => Some(int.to_string()),
-            Some(Mark::Text(text)) => Some(text.clone()),
-        };
         let has_mark =
             |wanted: String| (0..accumulators[0].rows()).any(|row| accumulators[0].value(row) == Value::Text(&wanted));
-        self.config.is_due(place, false, None) && wanted.is_none_or(has_mark)
+        self.config.is_due(place, false, None) && self.wanted().is_none_or(has_mark)
     }
 
     fn answer(&self, due: bool, mut columns: Vec<Column>) -> Result<Vec<Column>, Fault> {

@@ -28,7 +28,11 @@ pub(crate) fn commit(evil: Evil) -> Result<(), Fault> {
         Evil::Panic => panic!("evil panic"),
         Evil::Fault => return Err(Fault::new("evil fault")),
         Evil::LogFlood => (0..1_000_000).for_each(|i| log::error(&format!("evil \u{1b}[2J\r\n line {i}\0"))),
-        Evil::LogHuge => log::error(&"evil ".repeat(16 * 1024 * 1024 / 5)),
+        // Past the SDK's own function, which cuts its messages.
+        Evil::LogHuge => {
+            use tidegate_sdk::bindings::mapper::tidegate::job::log as abi;
+            abi::write(abi::Level::Error, &"evil ".repeat(16 * 1024 * 1024 / 5));
+        }
         _ => {}
     }
     Ok(())
