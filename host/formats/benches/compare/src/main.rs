@@ -9,6 +9,7 @@ mod libraries;
 mod ours;
 mod records;
 mod serde_visitor;
+mod strictness;
 
 use columns::Columns;
 use records::Batch;
@@ -18,6 +19,8 @@ type Decode = Box<dyn FnMut(&Batch) -> Columns>;
 
 fn main() {
     let rounds = std::env::args().nth(1).map_or(30, |rounds| rounds.parse().expect("the number of rounds"));
+    println!("records that should be refused");
+    strictness::print();
     for spaced in [false, true] {
         let batches = records::batches(64, 1_024, spaced);
         let bytes: usize = batches.iter().map(|batch| batch.data.len()).sum();
