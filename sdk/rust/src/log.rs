@@ -42,5 +42,5 @@ pub fn error(message: &str) {
 #[doc(hidden)]
 pub fn report_panics() {
     #[cfg(target_arch = "wasm32")]
-    std::panic::set_hook(Box::new(|panic| error(&panic.to_string())));
+    std::panic::set_hook(Box::new(|panic| error(&panic.to_string().replacen(":\n", ": ", 1))));
 }
