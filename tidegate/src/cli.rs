@@ -11,7 +11,7 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
-// use crate::build::BuildArgs;
+use crate::build::BuildArgs;
 use crate::failure::Failure;
 
 /// The most tasks that share the work of one process.
@@ -61,7 +61,7 @@ pub(crate) enum Command {
     /// Check a pipeline file and say what it means
     Check(CheckArgs),
     /// Make a component of a hook's source folder
-    //     Build(BuildArgs),
+    Build(BuildArgs),
     /// Print the JSON Schema of the pipeline file, for editors
     #[command(after_help = "\
 Editors with the YAML language server take it from the pipeline's first line:

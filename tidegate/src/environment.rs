@@ -16,7 +16,11 @@ pub(crate) struct Environment {
 impl Environment {
     pub(crate) fn read() -> Self {
         let can_redraw = stderr().is_terminal() && variable("TERM").is_some_and(|term| term != "dumb");
-        Self { can_redraw, stdout_is_terminal: stdout().is_terminal(), colour: can_redraw && variable("NO_COLOR").is_none() }
+        Self {
+            can_redraw,
+            stdout_is_terminal: stdout().is_terminal(),
+            colour: can_redraw && variable("NO_COLOR").is_none(),
+        }
     }
 }
 

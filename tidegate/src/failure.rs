@@ -45,7 +45,8 @@ pub(crate) fn describe(error: &dyn Error) -> String {
 
 /// The text on one line: control characters become spaces, and runs of white space one space.
 pub(crate) fn one_line(text: &str) -> String {
-    let words: Vec<&str> = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
+    let words: Vec<&str> =
+        text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
     words.join(" ")
 }
 

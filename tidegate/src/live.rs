@@ -116,7 +116,9 @@ impl Live {
         }
         drawer.draw_end();
         if let Some(account) = account {
-            closing::lines(account, outputs, drawer.stopwatch.elapsed()).iter().for_each(|line| self.console.line(line));
+            closing::lines(account, outputs, drawer.stopwatch.elapsed())
+                .iter()
+                .for_each(|line| self.console.line(line));
         }
     }
 }

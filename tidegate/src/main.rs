@@ -3,7 +3,7 @@
 //! `cli` says what may be asked, `run`, `check` and `build` do it, `console` is standard error. A command ends with status
 //! 0, or with a `Failure` that is shown here, once, in one line.
 
-// mod build;
+mod build;
 mod check;
 mod cli;
 mod console;
@@ -62,7 +62,7 @@ fn perform(command: Command, console: &Console) -> Result<(), Failure> {
     match command {
         Command::Run(args) => run::run(&args, console),
         Command::Check(args) => print(check::check(&args, console)?.as_bytes()),
-        // Command::Build(args) => build::run(&args),
+        Command::Build(args) => Ok(build::run(&args)?),
         Command::Schema => {
             let schema = serde_json::to_string_pretty(&tidegate_pipeline::json_schema()).expect("a schema is JSON");
             print(format!("{schema}\n").as_bytes())

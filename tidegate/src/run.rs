@@ -52,7 +52,8 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
 
     let components = Components::load(&files, args.allow_unsigned)?;
     let source = open(args, inputs)?;
-    let wall_clock: Option<Arc<dyn Clock>> = args.arrival_field.is_none().then(|| Arc::new(SystemClock) as Arc<dyn Clock>);
+    let wall_clock: Option<Arc<dyn Clock>> =
+        args.arrival_field.is_none().then(|| Arc::new(SystemClock) as Arc<dyn Clock>);
     let opener = Opener { parsed: &parsed, components: &components, fresh_instances: args.fresh_instances, console };
     let options = JobOptions {
         parallelism,
@@ -85,7 +86,9 @@ fn parallelism(args: &RunArgs, parsed: &Parsed, console: &Console) -> Result<u32
         None => {
             let wanted = parallelism.unwrap_or(1);
             if wanted > MAX_PARALLELISM {
-                console.line(&format!("warning: parallelism: {MAX_PARALLELISM} tasks at most share one process; not {wanted}"));
+                console.line(&format!(
+                    "warning: parallelism: {MAX_PARALLELISM} tasks at most share one process; not {wanted}"
+                ));
             }
             Ok(wanted.min(MAX_PARALLELISM))
         }
@@ -112,7 +115,9 @@ fn pace(args: &RunArgs, total: Option<u64>) -> Result<Option<Pace>, Failure> {
     let over = Duration::from_secs(seconds.into());
     match total {
         Some(total) => Ok(Some(Pace::new(over, total))),
-        None => Err(Failure::invalid("--live-seconds: needs inputs of a known size; name files that are there, not `-`")),
+        None => {
+            Err(Failure::invalid("--live-seconds: needs inputs of a known size; name files that are there, not `-`"))
+        }
     }
 }
 

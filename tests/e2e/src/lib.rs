@@ -1,1 +1,14 @@
-//! The command, end to end.
+//! What the end-to-end tests share: the command as a child process, files for it, and events that are the same every time.
+//!
+//! Invariant: a test judges the command only by what a user of it can see: its status, its output and its files.
+
+mod chance;
+mod command;
+mod lines;
+
+pub mod ads;
+pub mod flights;
+
+pub use chance::Chance;
+pub use command::{Finished, Folder, guest};
+pub use lines::{by_key, last_per_window, parsed};

@@ -1,8 +1,8 @@
 //! The parts of a pipeline in words. The terms are those of docs/semantics.md.
 
 use tidegate_pipeline::{
-    Accumulation, Aggregate, Early, Format, Function, Hook, Late, Pipeline, Sink, Source, Strategy, WatermarkSpec, Window,
-    WindowKind,
+    Accumulation, Aggregate, Early, Format, Function, Hook, Late, Pipeline, Sink, Source, Strategy, WatermarkSpec,
+    Window, WindowKind,
 };
 use tidegate_types::Millis;
 
@@ -125,7 +125,9 @@ pub(super) fn sink(sink: &Sink) -> String {
         Sink::UpsertStore { table, key } => format!("rows of table `{table}`, one for each {}", key.join(", ")),
         Sink::TransactionalLog { log } => format!("log `{log}`, exactly once"),
         Sink::Log { log } => format!("log `{log}`, at least once"),
-        Sink::Outbox { table } => format!("outbox{}", table.as_ref().map_or(String::new(), |table| format!(" `{table}`"))),
+        Sink::Outbox { table } => {
+            format!("outbox{}", table.as_ref().map_or(String::new(), |table| format!(" `{table}`")))
+        }
         Sink::Parquet { table } => {
             format!("Parquet files{}", table.as_ref().map_or(String::new(), |table| format!(" of table `{table}`")))
         }

@@ -46,7 +46,9 @@ fn a_wrong_flag_is_one_line() {
 
 #[test]
 fn help_is_no_failure() {
-    for args in [vec!["tidegate", "--help"], vec!["tidegate", "run", "--help"], vec!["tidegate", "--version"], vec!["tidegate"]] {
+    for args in
+        [vec!["tidegate", "--help"], vec!["tidegate", "run", "--help"], vec!["tidegate", "--version"], vec!["tidegate"]]
+    {
         assert!(matches!(parse(args.into_iter().map(OsString::from)), Ok(Asked::ToRead(_))));
     }
 }

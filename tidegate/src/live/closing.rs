@@ -28,7 +28,12 @@ pub(super) fn lines(account: &Account, outputs: &Outputs, took: Duration) -> Vec
     lines.push(place("panes", panes, Some(&outputs.panes), ""));
     lines.push(place("too late", account.too_late, outputs.too_late.as_ref(), "--too-late"));
     lines.push(place("duplicates", account.duplicate, outputs.duplicates.as_ref(), "--duplicates"));
-    lines.push(place("dead letters", account.rejected + account.failed_panes, outputs.dead_letters.as_ref(), "--dead-letter"));
+    lines.push(place(
+        "dead letters",
+        account.rejected + account.failed_panes,
+        outputs.dead_letters.as_ref(),
+        "--dead-letter",
+    ));
     lines.extend(next(account, outputs));
     lines
 }
@@ -57,7 +62,8 @@ fn next(account: &Account, outputs: &Outputs) -> Vec<String> {
     }
     if let (Some(Output::File(path)), true) = (&outputs.dead_letters, account.rejected > 0) {
         let file = quoted(&path.display().to_string());
-        commands.push((format!("grep -o '\"reason\": *\"[^\"]*\"' {file} | sort | uniq -c"), "why records were rejected"));
+        commands
+            .push((format!("grep -o '\"reason\": *\"[^\"]*\"' {file} | sort | uniq -c"), "why records were rejected"));
     }
     if commands.is_empty() {
         return Vec::new();
@@ -70,7 +76,11 @@ fn next(account: &Account, outputs: &Outputs) -> Vec<String> {
 /// A file's name as a shell takes it.
 fn quoted(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+,=:@%".contains(c);
-    if !name.is_empty() && name.chars().all(plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', "'\\''")) }
+    if !name.is_empty() && name.chars().all(plain) {
+        name.to_owned()
+    } else {
+        format!("'{}'", name.replace('\'', "'\\''"))
+    }
 }
 
 #[cfg(test)]

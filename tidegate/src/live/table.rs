@@ -8,7 +8,7 @@ use tidegate_types::{PaneFields, Timing};
 use super::text::{self, Cell, fit, width};
 use super::windows::Row;
 
-/// The widest a column gets.
+/// The widest a column gets, but for the window's.
 const WIDEST: usize = 26;
 /// Between two columns.
 const GAP: &str = "  ";
@@ -26,7 +26,9 @@ pub(super) fn lines(fields: &PaneFields, rows: &[&Row], columns: usize, colour: 
         if all_fit { line } else { line + " …" }
     };
     let mut lines = vec![styled(laid_out(&header).trim_end(), Style::new().bold(), colour)];
-    lines.extend(rows.iter().zip(&cells).map(|(row, cells)| styled(laid_out(cells).trim_end(), style(row.timing), colour)));
+    lines.extend(
+        rows.iter().zip(&cells).map(|(row, cells)| styled(laid_out(cells).trim_end(), style(row.timing), colour)),
+    );
     lines
 }
 
@@ -45,9 +47,9 @@ fn cells(row: &Row) -> Vec<Cell> {
 /// Which firing it is. Early values are marked as what they are: a guess.
 fn pane(row: &Row) -> String {
     let firing = match row.timing {
-        Timing::Early => format!("~ early {}", row.index + 1),
-        Timing::OnTime => "on time".to_owned(),
-        Timing::Late => format!("late {}", row.index),
+        Timing::Early => format!("~ early #{}", row.index),
+        Timing::OnTime => format!("on time #{}", row.index),
+        Timing::Late => format!("late #{}", row.index),
     };
     if row.is_last { firing + ", last" } else { firing }
 }
@@ -71,7 +73,8 @@ fn widths(header: &[Cell], rows: &[Vec<Cell>], columns: usize) -> (Vec<usize>, b
     const NARROWEST: usize = 6;
     let wanted = (0..header.len()).map(|column| {
         let cells = rows.iter().map(|row| &row[column]).chain([&header[column]]);
-        cells.map(|cell| width(&cell.text)).max().unwrap_or(0).min(WIDEST)
+        let widest = cells.map(|cell| width(&cell.text)).max().unwrap_or(0);
+        if column == 0 { widest } else { widest.min(WIDEST) }
     });
     let mut widths = Vec::new();
     // Room for the ` …` at the end.

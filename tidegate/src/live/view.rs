@@ -44,7 +44,13 @@ impl View {
     }
 
     /// The whole picture: progress, and the windows that changed last.
-    pub(super) fn screen(&self, read: &Read, progress: Option<&RunProgress>, windows: &Windows, size: Size) -> Vec<String> {
+    pub(super) fn screen(
+        &self,
+        read: &Read,
+        progress: Option<&RunProgress>,
+        windows: &Windows,
+        size: Size,
+    ) -> Vec<String> {
         let head = format!("{}  {}{}", self.job, self.bar(read), self.amount(read));
         let rows = windows.latest(MOST_ROWS.min(size.rows.saturating_sub(OTHER_LINES)));
         let mut lines = vec![styled(&clip(&head, size.columns), Style::new().bold(), self.colour)];
@@ -116,11 +122,20 @@ fn partition_name(partition: &Value) -> String {
 /// What became of the records.
 fn outcomes(progress: Option<&RunProgress>) -> String {
     let account = progress.map(|progress| progress.account).unwrap_or_default();
-    let mut parts = vec![
-        format!("panes: {} early, {} on time, {} late", count(account.panes_early), count(account.panes_on_time), count(account.panes_late)),
+    let mut parts = vec![format!(
+        "panes: {} early, {} on time, {} late",
+        count(account.panes_early),
+        count(account.panes_on_time),
+        count(account.panes_late)
+    )];
+    let rest = [
+        (account.filtered, "filtered"),
+        (account.too_late, "too late"),
+        (account.duplicate, "duplicate"),
+        (account.rejected, "rejected"),
     ];
-    let rest = [(account.filtered, "filtered"), (account.too_late, "too late"), (account.duplicate, "duplicate"), (account.rejected, "rejected")];
-    let rest: Vec<String> = rest.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))).collect();
+    let rest: Vec<String> =
+        rest.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n))).collect();
     if !rest.is_empty() {
         parts.push(format!("records: {}", rest.join(", ")));
     }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tidegate_connectors::source::ErrorKind;
-use tidegate_connectors::{FilePaneSink, FileSideSink, Input, Output, PaneSink, SideSink, SinkError, refuse_overlaps};
+use tidegate_connectors::{FilePaneSink, FileSideSink, Input, Output, SideSink, SinkError, refuse_overlaps};
 use tidegate_types::PaneFields;
 use tidegate_worker::Outputs;
 
@@ -57,7 +57,8 @@ impl Destinations {
     pub(super) fn check(&self, inputs: &[Input], needed: &[(&str, &Path)]) -> Result<(), Failure> {
         let sides = self.sides().into_iter().filter_map(|(flag, output)| Some((flag, output?)));
         let all: Vec<(&'static str, &Output)> = [(OUTPUT, &self.panes)].into_iter().chain(sides).collect();
-        if let Some((flag, _)) = all[1..].iter().find(|(_, output)| **output == Output::Stdout && self.panes == Output::Stdout)
+        if let Some((flag, _)) =
+            all[1..].iter().find(|(_, output)| **output == Output::Stdout && self.panes == Output::Stdout)
         {
             return Err(Failure::invalid(format!(
                 "{flag} -: panes go to standard output and must not be mixed with anything; name a file here or for --output"
@@ -81,14 +82,14 @@ impl Destinations {
     /// # Errors
     /// If a file cannot be made.
     pub(super) fn create(&self, fields: &PaneFields) -> Result<Outputs, Failure> {
-        let side = |flag, output: &Option<Output>| {
-            let create = |output| FileSideSink::create(output, flag).map_err(|error| failed(&error));
-            let made: Option<FileSideSink> = output.as_ref().map(create).transpose()?;
-            Ok(made.map(|sink| Box::new(sink) as Box<dyn SideSink>))
+        let side = |flag, output: &Option<Output>| -> Result<Option<Box<dyn SideSink>>, Failure> {
+            let Some(output) = output else { return Ok(None) };
+            let sink = FileSideSink::create(output, flag).map_err(|error| failed(&error))?;
+            Ok(Some(Box::new(sink)))
         };
         let panes = FilePaneSink::create(&self.panes, OUTPUT, fields).map_err(|error| failed(&error))?;
         Ok(Outputs {
-            panes: Box::new(panes) as Box<dyn PaneSink>,
+            panes: Box::new(panes),
             too_late: side(TOO_LATE, &self.too_late)?,
             duplicates: side(DUPLICATES, &self.duplicates)?,
             dead_letters: side(DEAD_LETTER, &self.dead_letters)?,
@@ -97,7 +98,10 @@ impl Destinations {
 }
 
 /// The files that a run reads besides its inputs.
-pub(super) fn needed<'a>(pipeline: &'a Path, components: impl Iterator<Item = &'a PathBuf>) -> Vec<(&'static str, &'a Path)> {
+pub(super) fn needed<'a>(
+    pipeline: &'a Path,
+    components: impl Iterator<Item = &'a PathBuf>,
+) -> Vec<(&'static str, &'a Path)> {
     let components = components.map(|file| ("a component's file", file.as_path()));
     [("the pipeline file", pipeline)].into_iter().chain(components).collect()
 }

@@ -144,7 +144,8 @@ mod tests {
         assert_eq!(pace.due(500), Duration::from_secs(5));
         assert_eq!(pace.due(5000), Duration::from_secs(10));
         assert_eq!(pace.step(), 5);
-        let mut reading = Reading::new(Box::new(Ten(0)), Arc::default(), Some(Pace::new(Duration::from_millis(100), 100)));
+        let mut reading =
+            Reading::new(Box::new(Ten(0)), Arc::default(), Some(Pace::new(Duration::from_millis(100), 100)));
         let start = now();
         while !reading.read(1, 1000).unwrap().done {}
         assert!(now() - start >= Duration::from_millis(90));

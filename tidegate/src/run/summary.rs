@@ -61,7 +61,8 @@ mod tests {
 
     #[test]
     fn the_line_has_exactly_the_keys_of_the_contract() {
-        let account = Account { read: 3, accepted: 2, rejected: 1, panes_on_time: 2, failed_panes: 1, ..Account::default() };
+        let account =
+            Account { read: 3, accepted: 2, rejected: 1, panes_on_time: 2, failed_panes: 1, ..Account::default() };
         let expected = "{\"read\":3,\"expanded\":0,\"accepted\":2,\"filtered\":0,\"too_late\":0,\"duplicate\":0,\"rejected\":1,\
                         \"partly_late\":0,\"unshown\":0,\"panes\":{\"EARLY\":0,\"ON_TIME\":2,\"LATE\":0},\"retractions\":0}";
         assert_eq!(Summary::from(&account).line(), expected);

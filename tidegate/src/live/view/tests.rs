@@ -31,7 +31,11 @@ fn column(kind: Kind, value: ValueRef<'_>) -> Column {
 fn windows() -> Windows {
     let mut windows = Windows::default();
     let at = |text: &str| parse_rfc3339(text).unwrap();
-    let panes = [("09:00", "10:00", Timing::Late, 2, 41), ("10:00", "11:00", Timing::OnTime, 1, 30), ("11:00", "12:00", Timing::Early, 0, 5)];
+    let panes = [
+        ("09:00", "10:00", Timing::Late, 2, 41),
+        ("10:00", "11:00", Timing::OnTime, 1, 30),
+        ("11:00", "12:00", Timing::Early, 0, 5),
+    ];
     for (start, end, timing, index, flights) in panes {
         let window = Some((at(&format!("2013-01-14T{start}:00Z")), at(&format!("2013-01-14T{end}:00Z"))));
         let info = PaneInfo { window, timing, index, is_last: false, watermark: Watermark::MIN, op: PaneOp::Insert };
@@ -43,7 +47,15 @@ fn windows() -> Windows {
 
 fn progress() -> RunProgress {
     RunProgress {
-        account: Account { read: 1200, accepted: 1190, rejected: 10, panes_early: 1, panes_on_time: 1, panes_late: 1, ..Account::default() },
+        account: Account {
+            read: 1200,
+            accepted: 1190,
+            rejected: 10,
+            panes_early: 1,
+            panes_on_time: 1,
+            panes_late: 1,
+            ..Account::default()
+        },
         watermark: Watermark::at(parse_rfc3339("2013-01-14T11:02:00Z").unwrap()),
         clock: parse_rfc3339("2013-01-14T11:40:30Z").unwrap(),
         slowest_partition: Some((Value::from("LGA"), Watermark::MIN)),
@@ -55,7 +67,8 @@ const READ: Read = Read { records: 1200, bytes: 250_000, rate: 800 };
 
 #[test]
 fn a_screen_shows_progress_and_windows() {
-    let screen = view(Some(1_000_000), false).screen(&READ, Some(&progress()), &windows(), Size { columns: 90, rows: 24 });
+    let screen =
+        view(Some(1_000_000), false).screen(&READ, Some(&progress()), &windows(), Size { columns: 90, rows: 24 });
     assert_eq!(
         screen,
         [
@@ -63,10 +76,10 @@ fn a_screen_shows_progress_and_windows() {
             "watermark 2013-01-14 11:02 (held back by LGA), clock 2013-01-14 11:40:30",
             "panes: 1 early, 1 on time, 1 late; records: 10 rejected",
             "",
-            "window (UTC)            origin  pane       flights",
-            "2013-01-14 11:00–12:00  EWR     ~ early 1        5",
-            "2013-01-14 10:00–11:00  EWR     on time         30",
-            "2013-01-14 09:00–10:00  EWR     late 2          41",
+            "window (UTC)            origin  pane        flights",
+            "2013-01-14 11:00–12:00  EWR     ~ early #0        5",
+            "2013-01-14 10:00–11:00  EWR     on time #1       30",
+            "2013-01-14 09:00–10:00  EWR     late #2          41",
         ]
     );
 }
@@ -88,7 +101,11 @@ fn colours_are_for_those_who_want_them() {
     let plain = view(None, false).screen(&READ, None, &windows(), size);
     assert!(plain.iter().all(|line| !line.contains('\u{1b}')));
     let coloured = view(None, true).screen(&READ, None, &windows(), size);
-    assert!(coloured[5].starts_with("\u{1b}[2m") && coloured[5].ends_with("\u{1b}[0m"), "early is dim: {:?}", coloured[5]);
+    assert!(
+        coloured[5].starts_with("\u{1b}[2m") && coloured[5].ends_with("\u{1b}[0m"),
+        "early is dim: {:?}",
+        coloured[5]
+    );
 }
 
 #[test]

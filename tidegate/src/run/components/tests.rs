@@ -38,20 +38,29 @@ fn a_name_without_a_version_serves_every_version() {
 #[test]
 fn a_name_with_a_version_goes_first() {
     let files = resolved(&["decode=a.wasm", "sketch=b.wasm", "sketch@2.0.0=c.wasm"]).unwrap();
-    assert_eq!(files[1..], [("sketch", "b.wasm"), ("sketch@2.0.0", "c.wasm")].map(|(n, f)| (n.to_owned(), f.to_owned())));
+    assert_eq!(
+        files[1..],
+        [("sketch", "b.wasm"), ("sketch@2.0.0", "c.wasm")].map(|(n, f)| (n.to_owned(), f.to_owned()))
+    );
 }
 
 #[test]
 fn a_hook_without_a_file_is_named_with_its_line() {
     let message = resolved(&["decode=a.wasm"]).unwrap_err();
-    assert!(message.starts_with("aggregate.sketch.component (line 10): no file is given for `sketch@2.0.0`"), "{message}");
+    assert!(
+        message.starts_with("aggregate.sketch.component (line 10): no file is given for `sketch@2.0.0`"),
+        "{message}"
+    );
     assert!(message.ends_with("add --component sketch=FILE.wasm"), "{message}");
 }
 
 #[test]
 fn a_flag_that_serves_no_hook_is_refused() {
     let message = resolved(&["decode=a.wasm", "sketch=b.wasm", "skech=c.wasm"]).unwrap_err();
-    assert!(message.contains("--component skech: no hook of the pipeline uses it (it names `decode@1.2.0`"), "{message}");
+    assert!(
+        message.contains("--component skech: no hook of the pipeline uses it (it names `decode@1.2.0`"),
+        "{message}"
+    );
     let message = resolved(&["decode@1.3.0=a.wasm", "sketch=b.wasm"]).unwrap_err();
     assert!(message.contains("map.component"), "{message}");
 }
