@@ -107,7 +107,9 @@ fn undeclare_summed_texts(mut source: Value, aggregates: &Value) -> Value {
     for (name, spec) in aggregates.members() {
         let function = spec.as_str().or(spec.get("fn").as_str());
         let field = spec.get("field").as_str().unwrap_or(name);
-        if matches!(function, Some("sum" | "avg")) && source.get("schema").get(field).as_str() == Some("text?") {
+        if matches!(function, Some("sum" | "avg"))
+            && source.get("schema").get(field).as_str().is_some_and(|kind| kind.starts_with("text"))
+        {
             let Value::Obj(members) = &mut source else { unreachable!("a source is an object") };
             if let Some(Value::Obj(schema)) = members.get_mut("schema") {
                 schema.remove(field);
