@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use tidegate_formats::{DecodeSpec, Decoder};
-use tidegate_pipeline::{Aggregate, Format, Pipeline, Strategy, WindowKind};
+use tidegate_pipeline::{Aggregate, Format, Pipeline, Strategy, WindowKind, shares_panes};
 use tidegate_types::hooks::{AggregateHook, MapHook, MapPlan, WindowHook};
 use tidegate_types::{EventTime, Field, FieldType, Kind, PaneFields, Schema, Value};
 use tidegate_windows::{ClockStart, SourceWatermarks};
@@ -207,9 +207,15 @@ fn window_operator(
     custom: Option<Box<dyn WindowHook>>,
     batch_rows: usize,
 ) -> WindowOperator {
+    // The operator's stable id.
+    let uid: Arc<str> = match &pipeline.window.kind {
+        WindowKind::Custom { hook } => hook.uid.as_str().into(),
+        _ => "window".into(),
+    };
     let config = WindowConfig {
         kind: pipeline.window.kind.clone(),
         lateness: pipeline.window.allowed_lateness,
+        shares_panes: shares_panes(pipeline),
         early: pipeline.trigger.early,
         late: pipeline.trigger.late,
         accumulation: pipeline.accumulation,
@@ -217,17 +223,13 @@ fn window_operator(
         aggregates: pipeline.aggregates.clone(),
         schema: Arc::clone(schema),
         key_by: pipeline.key_by.clone(),
-        operator: "window".into(),
+        operator: Arc::clone(&uid),
     };
     let uids = pipeline.aggregates.iter().filter_map(|aggregate| match aggregate {
         Aggregate::Hook { hook, .. } => Some(Arc::from(hook.uid.as_str())),
         Aggregate::Builtin { .. } => None,
     });
     let hooks = hooks.into_iter().zip(uids).map(|(hook, uid)| HookedAggregate::new(hook, uid, batch_rows)).collect();
-    let uid: Arc<str> = match &pipeline.window.kind {
-        WindowKind::Custom { hook } => hook.uid.as_str().into(),
-        _ => "window".into(),
-    };
     let custom = custom.map(|hook| CustomWindows::new(hook, uid, batch_rows));
     WindowOperator::new(config, hooks, custom)
 }

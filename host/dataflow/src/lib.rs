@@ -24,7 +24,7 @@ pub use exchange::Exchange;
 pub use job::{Job, JobError, JobFields, JobHooks, JobOptions, fields_after_map, map_input, value_fields};
 pub use side::{Side, SideKind};
 pub use source::{SourceChain, SourceOutput};
-pub use window::{WindowOperator, WindowOutput};
+pub use window::{StateSize, WindowOperator, WindowOutput};
 
 /// Why an operator cannot go on. The task stops; no record is condemned.
 #[derive(Debug, thiserror::Error)]

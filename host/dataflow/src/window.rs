@@ -28,6 +28,7 @@ mod hooked;
 mod identities;
 mod keys;
 mod run;
+mod sliced;
 mod table;
 mod unshown;
 
@@ -39,6 +40,7 @@ use hooked::HookedBatch;
 use identities::Identities;
 use keys::KeyTable;
 use run::{Cursor, Run, RunStart};
+use sliced::Sliced;
 use table::{SlotRef, WindowTable};
 use unshown::Unshown;
 
@@ -53,11 +55,26 @@ pub struct WindowOutput {
     pub account: Account,
 }
 
+/// How much state an operator keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StateSize {
+    /// Keys with a window or an identity.
+    pub keys: usize,
+    /// Windows; slices of them where sliding windows share panes.
+    pub windows: usize,
+    /// Identities of accepted records.
+    pub identities: usize,
+    /// Bytes of accumulators.
+    pub accumulator_bytes: u64,
+}
+
 /// The window operator of one subtask.
 pub struct WindowOperator {
     config: WindowConfig,
     keys: KeyTable,
     windows: WindowTable,
+    /// In place of `windows` where sliding windows share panes.
+    sliced: Option<Sliced>,
     identities: Option<Identities>,
     builtins: Builtins,
     hooks: Vec<HookedAggregate>,
@@ -106,7 +123,14 @@ impl WindowOperator {
     /// An operator without state.
     pub(crate) fn new(config: WindowConfig, hooks: Vec<HookedAggregate>, custom: Option<CustomWindows>) -> Self {
         let sessions = matches!(config.kind, WindowKind::Session { .. });
+        let sliced = match config.kind {
+            WindowKind::Sliding { size, slide, offset } if config.shares_panes => {
+                Some(Sliced::new(size, slide, offset, config.lateness, config.late))
+            }
+            _ => None,
+        };
         Self {
+            sliced,
             windows: WindowTable::new(config.lateness, sessions),
             keys: KeyTable::default(),
             identities: config.dedup.as_ref().map(|dedup| Identities::new(dedup.horizon)),
@@ -128,10 +152,16 @@ impl WindowOperator {
         self.watermark
     }
 
-    /// The number of keys, windows and identities kept.
+    /// How much state is kept.
     #[must_use]
-    pub fn state_counts(&self) -> (usize, usize, usize) {
-        (self.keys.len(), self.windows.len(), self.identities.as_ref().map_or(0, Identities::len))
+    pub fn state(&self) -> StateSize {
+        let hooks: u64 = self.hooks.iter().map(HookedAggregate::state_bytes).sum();
+        StateSize {
+            keys: self.keys.len(),
+            windows: self.windows.len() + self.sliced.as_ref().map_or(0, Sliced::len),
+            identities: self.identities.as_ref().map_or(0, Identities::len),
+            accumulator_bytes: self.builtins.state_bytes() + hooks,
+        }
     }
 
     /// When the wall clock makes something due by itself, if anything waits for it.

@@ -16,6 +16,7 @@ mod path;
 mod place;
 mod reader;
 mod schema;
+mod sharing;
 mod supported;
 
 pub use check::check_outputs;
@@ -27,4 +28,5 @@ pub use model::{
 };
 pub use parsed::{Parsed, parse};
 pub use schema::json_schema;
+pub use sharing::shares_panes;
 pub use supported::check_supported;

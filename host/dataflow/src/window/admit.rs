@@ -2,13 +2,14 @@
 //!
 //! Nothing is changed before every check has passed, so that a row that needs the run published first can be asked again.
 
-use tidegate_pipeline::{Early, Late, WindowKind};
+use tidegate_pipeline::{Accumulation, Early, Late, WindowKind};
 use tidegate_types::batch::{index, index32};
 use tidegate_types::{Timing, ValueRef};
 use tidegate_windows::{SessionMerge, WindowSpan, covering_windows, is_gone, merge_session};
 
 use super::keys::KeyId;
-use super::run::{Fire, Merge, Undo};
+use super::run::{Fire, LateRow, Merge, Undo};
+use super::sliced::SlicedTarget;
 use super::{Prep, WindowOperator, key_of};
 use crate::map::TYPE_MISMATCH;
 use crate::side::{Condemned, Side, SideKind};
@@ -22,6 +23,8 @@ enum Target {
     Grid(Vec<WindowSpan>),
     /// A session, after merging.
     Session { merge: SessionMerge, parts: Vec<u32> },
+    /// A slice of sliding windows that share panes.
+    Slice(SlicedTarget),
 }
 
 impl WindowOperator {
@@ -63,7 +66,7 @@ impl WindowOperator {
             return false;
         }
         if prep.may_overflow
-            && let Some(aggregate) = self.overflow(prep, row, &target, &slots)
+            && let Some(aggregate) = self.overflow(prep, row, key, &target, &slots)
         {
             let detail = format!("the sum `{aggregate}` would leave the range of 64-bit integers");
             self.reject(prep, row, Condemned::by_host(ARITHMETIC_OVERFLOW, detail));
@@ -86,6 +89,10 @@ impl WindowOperator {
     fn target(&self, prep: &Prep<'_>, key: Option<KeyId>, row: usize) -> Option<(Target, bool)> {
         let time = prep.batch.times[row];
         let (lateness, watermark) = (self.lateness(), self.watermark);
+        if let Some(sliced) = &self.sliced {
+            let target = sliced.target(time, watermark);
+            return target.map(|(target, partly_late)| (Target::Slice(target), partly_late));
+        }
         let (size, slide, offset) = match &self.config.kind {
             WindowKind::Tumbling { size, offset } => (*size, *size, *offset),
             WindowKind::Sliding { size, slide, offset } => (*size, *slide, *offset),
@@ -120,6 +127,7 @@ impl WindowOperator {
         match target {
             Target::Grid(spans) => spans.iter().map(|span| key.and_then(|key| self.windows.find(key, *span))).collect(),
             Target::Session { parts, .. } => parts.iter().copied().map(Some).collect(),
+            Target::Slice(_) => Vec::new(),
         }
     }
 
@@ -134,7 +142,14 @@ impl WindowOperator {
         prep.may_overflow || merges || slots.iter().flatten().any(pending)
     }
 
-    fn overflow(&self, prep: &Prep<'_>, row: usize, target: &Target, slots: &[Option<u32>]) -> Option<String> {
+    fn overflow(
+        &self,
+        prep: &Prep<'_>,
+        row: usize,
+        key: Option<KeyId>,
+        target: &Target,
+        slots: &[Option<u32>],
+    ) -> Option<String> {
         let row = index32(row);
         match target {
             Target::Grid(_) => slots.iter().find_map(|slot| {
@@ -142,6 +157,11 @@ impl WindowOperator {
                 self.builtins.overflow(&prep.builtins, row, parts)
             }),
             Target::Session { parts, .. } => self.builtins.overflow(&prep.builtins, row, parts),
+            Target::Slice(target) => self.sliced.as_ref().and_then(|sliced| {
+                let discarding = self.accumulation() == Accumulation::Discarding;
+                let windows = sliced.parts(key, *target, self.watermark, discarding);
+                windows.iter().find_map(|parts| self.builtins.overflow(&prep.builtins, row, parts))
+            }),
         }
     }
 
@@ -170,6 +190,22 @@ impl WindowOperator {
                 };
                 self.count(row, slot);
             }
+            Target::Slice(target) => self.accept_slice(row, key, *target),
+        }
+    }
+
+    /// Puts an accepted row into its slice and notes the windows that have ended and that it fires.
+    fn accept_slice(&mut self, row: usize, key: KeyId, target: SlicedTarget) {
+        let Some(sliced) = &mut self.sliced else { return };
+        let slot = sliced.admit(&mut self.keys, &mut self.builtins, key, target, self.watermark);
+        self.run.rows.push(index32(row));
+        self.run.slots.push(slot);
+        if sliced.is_unshown(target, self.watermark) {
+            self.run.account.unshown += 1;
+        }
+        if self.config.late == Late::EveryElement {
+            let windows = sliced.late_windows(target, self.watermark);
+            self.run.late = (!windows.is_empty()).then(|| LateRow { key, row: index32(row), windows });
         }
     }
 
@@ -189,7 +225,7 @@ impl WindowOperator {
         let number = self.run.number;
         if self.windows.slot(slot).touched_in != number {
             if self.run.keeps_journal() {
-                let before = Box::new(self.windows.slot(slot).clone());
+                let before = self.windows.slot_mut(slot).saved();
                 self.run.note(Undo::Changed(slot, before));
             }
             self.windows.slot_mut(slot).touched_in = number;

@@ -4,12 +4,15 @@
 //! On the way to a later clock come, in this order: the instants before it under the old watermark, the watermark's own
 //! firings, and the instant itself.
 
+use std::collections::BTreeSet;
+
 use tidegate_pipeline::{Early, Late};
 use tidegate_types::hooks::Decision;
 use tidegate_types::{EventTime, Millis, NO_CLOCK, Timing, Watermark};
-use tidegate_windows::{WindowSpan, ticks_within};
+use tidegate_windows::ticks_within;
 
 use super::run::Fire;
+use super::sliced::Sliced;
 use super::{WindowOperator, WindowOutput};
 use crate::OperatorError;
 
@@ -23,7 +26,8 @@ struct Instant {
 impl WindowOperator {
     /// Whether anything falls due on the way to this watermark and clock.
     pub(super) fn is_due(&self, watermark: Watermark, clock: EventTime) -> bool {
-        self.windows.next_due().is_some_and(|due| watermark.reached(due))
+        let next_due = self.sliced.as_ref().map_or_else(|| self.windows.next_due(), Sliced::next_due);
+        next_due.is_some_and(|due| watermark.reached(due))
             || (clock > self.clock && !self.awaiting.is_empty() && self.instants(clock).next().is_some())
     }
 
@@ -40,8 +44,8 @@ impl WindowOperator {
             self.tick(*instant, out)?;
         }
         if watermark > self.watermark {
-            self.watermark = watermark;
-            self.fire_due(out)?;
+            let before = std::mem::replace(&mut self.watermark, watermark);
+            self.fire_due(before, out)?;
         }
         // Under the new watermark, so that a window that has just passed its end is not early any more.
         if clock > self.clock {
@@ -110,15 +114,21 @@ impl WindowOperator {
             }
         }
         self.order(&mut fires);
-        self.emit(&fires, out)
+        self.emit(&fires, out)?;
+        Ok(())
     }
 
     /// What the watermark has made due: on-time panes, last late panes, purges.
-    fn fire_due(&mut self, out: &mut WindowOutput) -> Result<(), OperatorError> {
+    fn fire_due(&mut self, before: Watermark, out: &mut WindowOutput) -> Result<(), OperatorError> {
+        if self.sliced.is_some() {
+            self.fire_sliced(before, out);
+            return Ok(());
+        }
         let due = self.windows.take_due(self.watermark);
         if self.hook_decides() {
-            return self.decide_due(&due, out);
+            return self.decide_due(due, out);
         }
+        let global = self.is_global();
         let mut fires = Vec::new();
         let mut purges = Vec::new();
         for slot in due {
@@ -129,7 +139,7 @@ impl WindowOperator {
                 last.then_some(Timing::Late)
             } else {
                 window.past_end = true;
-                let shown = window.span != WindowSpan::GLOBAL || window.fresh > 0;
+                let shown = !global || window.fresh > 0;
                 shown.then_some(Timing::OnTime)
             };
             fires.extend(timing.map(|timing| Fire { slot, timing, watermark: self.watermark }));
@@ -148,35 +158,35 @@ impl WindowOperator {
     }
 
     /// As `fire_due`, where the window hook decides what fires as the watermark passes a window's end.
-    fn decide_due(&mut self, due: &[u32], out: &mut WindowOutput) -> Result<(), OperatorError> {
+    fn decide_due(&mut self, mut due: Vec<u32>, out: &mut WindowOutput) -> Result<(), OperatorError> {
+        due.sort_by_key(|slot| self.place_in_order(*slot));
         let ended: Vec<u32> = due.iter().copied().filter(|slot| !self.windows.slot(*slot).past_end).collect();
         for slot in &ended {
             self.windows.slot_mut(*slot).past_end = true;
         }
         let decided = self.decide(&ended, 0, self.watermark)?;
-        let mut purges: Vec<u32> =
-            due.iter().copied().filter(|slot| self.windows.is_gone(*slot, self.watermark)).collect();
         let mut fires = Vec::new();
-        for (slot, decision) in ended.iter().zip(decided) {
+        let mut done = Vec::new();
+        for (slot, decision) in ended.into_iter().zip(decided) {
             match decision {
                 Ok(decision) => {
                     if matches!(decision, Decision::Fire | Decision::FireAndPurge) {
-                        fires.push(Fire { slot: *slot, timing: Timing::OnTime, watermark: self.watermark });
+                        fires.push(Fire { slot, timing: Timing::OnTime, watermark: self.watermark });
                     }
-                    if matches!(decision, Decision::Purge | Decision::FireAndPurge) && !purges.contains(slot) {
-                        purges.push(*slot);
+                    if matches!(decision, Decision::Purge | Decision::FireAndPurge) {
+                        done.push(slot);
                     }
                 }
-                Err(failure) => self.fail_decision(*slot, &failure, out),
+                Err(failure) => self.fail_decision(slot, &failure, out),
             }
         }
-        self.order(&mut fires);
-        self.emit(&fires, out)?;
+        let failed: BTreeSet<u32> = self.emit(&fires, out)?.into_iter().collect();
+        let done: BTreeSet<u32> = done.into_iter().filter(|slot| !failed.contains(slot)).collect();
         for slot in due {
-            if purges.contains(slot) {
-                self.purge(*slot, out);
+            if done.contains(&slot) || self.windows.is_gone(slot, self.watermark) {
+                self.purge(slot, out);
             } else {
-                self.windows.set_timer(*slot);
+                self.windows.set_timer(slot);
             }
         }
         Ok(())
@@ -187,9 +197,8 @@ impl WindowOperator {
         if self.late() == Late::None && self.is_session() {
             out.account.unshown += self.windows.slot(slot).fresh;
         }
-        let followed = std::mem::take(&mut self.windows.slot_mut(slot).followed);
-        let gone = followed.into_iter().filter(|record| self.unshown.leave(*record, false)).count();
-        out.account.unshown += gone as u64;
+        let hidden = std::mem::take(&mut self.windows.slot_mut(slot).hidden);
+        out.account.unshown += self.unshown.purged(hidden);
         self.close(slot);
     }
 
@@ -204,9 +213,11 @@ impl WindowOperator {
 
     /// Windows of one key that fire together fire in order of end, then start.
     fn order(&self, fires: &mut [Fire]) {
-        fires.sort_by_key(|fire| {
-            let window = self.windows.slot(fire.slot);
-            (window.span.end, window.span.start, fire.slot)
-        });
+        fires.sort_by_key(|fire| self.place_in_order(fire.slot));
+    }
+
+    fn place_in_order(&self, slot: u32) -> (EventTime, EventTime, u32) {
+        let span = self.windows.slot(slot).span;
+        (span.end, span.start, slot)
     }
 }

@@ -1,5 +1,7 @@
 //! A run is published, or taken back.
 
+use std::collections::BTreeSet;
+
 use tidegate_types::Timing;
 use tidegate_types::batch::{index, index32};
 use tidegate_types::hooks::Decision;
@@ -16,10 +18,11 @@ impl WindowOperator {
         let mut decisions = Vec::new();
         if self.run.has_rows() && self.can_condemn() {
             let before = prep.condemned.len();
-            let accumulators = self.call_hooks(prep)?;
-            if prep.condemned.len() == before && self.hook_decides() {
+            // The window hook first: its verdict depends on no accumulator, but those depend on which records it leaves.
+            if self.hook_decides() {
                 decisions = self.decide_rows(prep)?;
             }
+            let accumulators = if prep.condemned.len() == before { self.call_hooks(prep)? } else { Vec::new() };
             if prep.condemned.len() > before {
                 self.take_back();
                 return Ok(Flushed::Restart);
@@ -40,6 +43,9 @@ impl WindowOperator {
         out.account += std::mem::take(&mut self.run.account);
         let fires = std::mem::take(&mut self.run.fires);
         self.emit(&fires, out)?;
+        if let Some(late) = self.run.late.take() {
+            self.fire_late(&late, prep, out);
+        }
         self.carry_out(&decisions, out)?;
         Ok(Flushed::Committed)
     }
@@ -54,7 +60,8 @@ impl WindowOperator {
                 Ok(decision) => decisions.push(decision),
                 Err(failure) => {
                     let Some(custom) = &self.custom else { continue };
-                    prep.condemned.insert(index(*row), Condemned::by_failure(custom.component(), failure));
+                    let condemned = Condemned::by_failure(custom.component(), failure);
+                    prep.condemned.entry(index(*row)).or_insert(condemned);
                 }
             }
         }
@@ -68,9 +75,9 @@ impl WindowOperator {
         }
         let pairs: Vec<(u32, u32)> = self.run.rows.iter().copied().zip(self.run.slots.iter().copied()).collect();
         for record in pairs.chunk_by(|a, b| a.0 == b.0) {
-            let followed = self.unshown.follow(index32(record.len()));
+            let follow = self.unshown.follow(index32(record.len()));
             for (_, slot) in record {
-                self.windows.slot_mut(*slot).followed.push(followed);
+                self.windows.slot_mut(*slot).hidden.add(follow);
             }
         }
         let decided = || pairs.iter().map(|(_, slot)| *slot).zip(decisions);
@@ -81,9 +88,10 @@ impl WindowOperator {
                 Fire { slot, timing, watermark: self.watermark }
             })
             .collect();
-        self.emit(&fires, out)?;
+        // A pane that failed leaves its window's state as it was.
+        let failed: BTreeSet<u32> = self.emit(&fires, out)?.into_iter().collect();
         for (slot, decision) in decided() {
-            if matches!(decision, Decision::Purge | Decision::FireAndPurge) {
+            if matches!(decision, Decision::Purge | Decision::FireAndPurge) && !failed.contains(&slot) {
                 self.purge(slot, out);
             }
         }
@@ -95,7 +103,7 @@ impl WindowOperator {
         for undo in self.run.take_back() {
             match undo {
                 Undo::Opened(slot) => self.windows.close(&mut self.keys, slot),
-                Undo::Changed(slot, before) => *self.windows.slot_mut(slot) = *before,
+                Undo::Changed(slot, before) => self.windows.slot_mut(slot).restore(*before),
                 Undo::Sessions(key, sessions) => *self.keys.sessions_mut(key) = sessions,
                 Undo::Accepted(accepted) => {
                     if let Some(identities) = &mut self.identities {

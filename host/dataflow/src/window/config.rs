@@ -10,6 +10,8 @@ use tidegate_types::{Millis, Schema};
 pub(crate) struct WindowConfig {
     pub(crate) kind: WindowKind,
     pub(crate) lateness: Millis,
+    /// Whether sliding windows are merged from slices that they share.
+    pub(crate) shares_panes: bool,
     pub(crate) early: Early,
     pub(crate) late: Late,
     pub(crate) accumulation: Accumulation,

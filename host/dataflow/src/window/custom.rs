@@ -3,18 +3,15 @@
 //! Assignment is stateless and asked once per batch; a row on which it fails is rejected before any other check. Where the
 //! hook decides, it is asked after every row that a window gets (with the count 1) and when the watermark passes a
 //! window's end (with the count 0), so that no answer depends on how batches were cut; one call asks for as many windows
-//! as a run touches. The host still purges every window at its end plus the allowed lateness.
+//! as a run touches and the fuel budget bears. The host still purges every window at its end plus the allowed lateness.
 
 use std::sync::Arc;
 
+use tidegate_types::Batch;
 use tidegate_types::batch::{index, index32};
-use tidegate_types::hooks::{
-    Assignments, Call, ComponentId, Decision, DecisionRequest, Emitted, GuestFailure, WindowHook, WindowPlan,
-};
-use tidegate_types::{Batch, PaneBatch, Watermark};
+use tidegate_types::hooks::{Assignments, Call, ComponentId, GuestFailure, WindowHook, WindowPlan};
 use tidegate_windows::WindowSpan;
 
-use super::WindowOperator;
 use crate::OperatorError;
 use crate::map::TYPE_MISMATCH;
 use crate::pacer::Pacer;
@@ -22,11 +19,18 @@ use crate::reads::ReadColumns;
 use crate::side::Condemned;
 use crate::verdict::{Work, insist, search};
 
-/// A window hook and how much it bears in one call.
+mod deciding;
+mod emitting;
+
+pub(super) use emitting::Made;
+
+/// A window hook and how much each of its functions bears in one call.
 pub(crate) struct CustomWindows {
     hook: Box<dyn WindowHook>,
     operator: Arc<str>,
-    pacer: Pacer,
+    assigns: Pacer,
+    decides: Pacer,
+    emits: Pacer,
 }
 
 /// The windows of each row of a batch, in order of end, then start.
@@ -43,9 +47,10 @@ impl Assigned {
 }
 
 impl CustomWindows {
-    /// A hook at work. `batch_rows` bounds a call's rows.
+    /// A hook at work. `batch_rows` bounds a call's rows, windows or panes.
     pub(crate) fn new(hook: Box<dyn WindowHook>, operator: Arc<str>, batch_rows: usize) -> Self {
-        Self { hook, operator, pacer: Pacer::new(batch_rows) }
+        let pacer = || Pacer::new(batch_rows);
+        Self { hook, operator, assigns: pacer(), decides: pacer(), emits: pacer() }
     }
 
     pub(super) fn plan(&self) -> &WindowPlan {
@@ -79,74 +84,24 @@ impl CustomWindows {
             assigned: Assigned { windows: vec![Vec::new(); batch.len()] },
             condemned,
         };
-        let mut count = 0;
-        let mut from = 0;
-        while from < work.rows.len() {
-            let to = (from + work.custom.pacer.rows()).min(work.rows.len());
-            if work.run(Call::USUAL, from, to)?.is_err() {
-                search(&mut work, from, to, &mut count)?;
-            }
-            from = to;
-        }
+        let rows = work.rows.len();
+        in_calls(&mut work, 0, rows, |work| work.custom.assigns.rows())?;
         Ok((work.assigned, work.condemned))
-    }
-
-    fn decide_call(
-        &mut self,
-        call: Call,
-        request: &DecisionRequest,
-    ) -> Result<Result<Vec<Decision>, GuestFailure>, OperatorError> {
-        let answer = insist(&self.operator, || self.hook.decide(call, request))?;
-        Ok(answer.map(|answer| answer.value))
-    }
-
-    /// Asks what panes become.
-    pub(super) fn emit(
-        &mut self,
-        call: Call,
-        panes: &PaneBatch,
-    ) -> Result<Result<Emitted, GuestFailure>, OperatorError> {
-        let answer = insist(&self.operator, || self.hook.emit(call, panes))?;
-        Ok(answer.map(|answer| answer.value))
     }
 }
 
-/// What the hook decided about each window, or how it failed on it.
-pub(super) type Decided = Vec<Result<Decision, GuestFailure>>;
-
-impl WindowOperator {
-    /// Whether the hook, not the pipeline's trigger, says when windows fire.
-    pub(super) fn hook_decides(&self) -> bool {
-        self.custom.as_ref().is_some_and(|custom| custom.plan().decides)
-    }
-
-    /// Asks the hook about windows to each of which `count` rows were added; if the call fails, one window at a time.
-    pub(super) fn decide(&mut self, slots: &[u32], count: u32, watermark: Watermark) -> Result<Decided, OperatorError> {
-        let request = self.decision_request(slots, count, watermark);
-        let Some(custom) = &mut self.custom else { return Ok(Vec::new()) };
-        if let Ok(decisions) = custom.decide_call(Call::USUAL, &request)? {
-            return Ok(decisions.into_iter().map(Ok).collect());
+/// Works through records `from..to` in calls of as many as `pace` says, and looks for the guilty where one fails.
+fn in_calls<W: Work>(work: &mut W, from: usize, to: usize, pace: impl Fn(&W) -> usize) -> Result<(), OperatorError> {
+    let mut guilty = 0;
+    let mut next = from;
+    while next < to {
+        let end = (next + pace(work)).min(to);
+        if work.run(Call::USUAL, next, end)?.is_err() {
+            search(work, next, end, &mut guilty)?;
         }
-        let mut decided = Vec::with_capacity(slots.len());
-        for slot in slots {
-            let request = self.decision_request(&[*slot], count, watermark);
-            let Some(custom) = &mut self.custom else { continue };
-            let answer = custom.decide_call(Call::VERDICT, &request)?;
-            decided.push(answer.map(|decisions| decisions.first().copied().unwrap_or(Decision::Wait)));
-        }
-        Ok(decided)
+        next = end;
     }
-
-    fn decision_request(&self, slots: &[u32], count: u32, watermark: Watermark) -> DecisionRequest {
-        let spans = || slots.iter().map(|slot| self.windows.slot(*slot).span);
-        DecisionRequest {
-            keys: self.key_columns(slots.iter().copied()),
-            starts: spans().map(|span| span.start).collect(),
-            ends: spans().map(|span| span.end).collect(),
-            counts: vec![count; slots.len()],
-            watermark,
-        }
-    }
+    Ok(())
 }
 
 struct AssignWork<'a> {
@@ -167,11 +122,11 @@ impl Work for AssignWork<'_> {
         let answer = match insist(&custom.operator, || custom.hook.assign(call, &input))? {
             Ok(answer) => answer,
             Err(failure) => {
-                custom.pacer.shrink();
+                custom.assigns.shrink();
                 return Ok(Err(failure));
             }
         };
-        custom.pacer.note(rows.len(), answer.fuel_used, budget);
+        custom.assigns.note(rows.len(), answer.fuel_used, budget);
         for (at, row) in rows.iter().enumerate() {
             self.assigned.windows[index(*row)] = windows_of(&answer.value, at);
         }
@@ -193,3 +148,6 @@ fn windows_of(assignments: &Assignments, at: usize) -> Vec<WindowSpan> {
     spans.dedup();
     spans
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,15 +6,15 @@
 use std::sync::Arc;
 
 use tidegate_pipeline::{Accumulation, Aggregate, WindowKind};
-use tidegate_types::batch::index;
-use tidegate_types::hooks::{Call, ComponentId, GuestFailure};
+use tidegate_types::hooks::{ComponentId, GuestFailure};
 use tidegate_types::key::decode_value;
 use tidegate_types::{Column, ColumnBuilder, PaneBatch, PaneInfo, PaneOp, Timing, Value};
-use tidegate_windows::WindowSpan;
 
+use super::custom::Made;
+use super::keys::KeyId;
 use super::run::Fire;
 use super::table::StandingPane;
-use super::{WindowOperator, WindowOutput};
+use super::{CustomWindows, WindowOperator, WindowOutput};
 use crate::OperatorError;
 use crate::account::Account;
 use crate::side::{FailedPane, Side, SideKind};
@@ -23,6 +23,7 @@ use crate::side::{FailedPane, Side, SideKind};
 const PANE_FAILED: &str = "pane-failed";
 
 /// What firings emit: rows in columns, each of one of the firings.
+#[derive(Default)]
 struct Emission {
     fires: Vec<Fire>,
     /// The firing of each row, ascending.
@@ -31,12 +32,14 @@ struct Emission {
 }
 
 impl WindowOperator {
-    /// Emits one pane per firing, in order.
-    pub(super) fn emit(&mut self, fires: &[Fire], out: &mut WindowOutput) -> Result<(), OperatorError> {
-        if fires.is_empty() {
-            return Ok(());
+    /// Emits one pane per firing, in order. Returns the slots of panes that a hook failed to make, in the same order.
+    ///
+    /// No window fires twice in one call.
+    pub(super) fn emit(&mut self, all: &[Fire], out: &mut WindowOutput) -> Result<Vec<u32>, OperatorError> {
+        if all.is_empty() {
+            return Ok(Vec::new());
         }
-        let (fires, columns) = self.values(fires, out)?;
+        let (fires, columns) = self.values(all, out)?;
         let emission = self.emitted(fires, columns, out)?;
         let infos: Vec<PaneInfo> = emission.fires.iter().map(|fire| self.pane_info(*fire)).collect();
         for info in &infos {
@@ -58,7 +61,8 @@ impl WindowOperator {
         for fire in &emission.fires {
             self.shown(fire.slot);
         }
-        Ok(())
+        let mut made = emission.fires.iter().map(|fire| fire.slot).peekable();
+        Ok(all.iter().map(|fire| fire.slot).filter(|slot| made.next_if_eq(slot).is_none()).collect())
     }
 
     /// A pane has shown the window's records.
@@ -66,9 +70,7 @@ impl WindowOperator {
         let window = self.windows.slot_mut(slot);
         window.fresh = 0;
         window.next_index += 1;
-        for record in std::mem::take(&mut window.followed) {
-            self.unshown.leave(record, true);
-        }
+        self.unshown.shown(std::mem::take(&mut window.hidden));
         if self.config.accumulation == Accumulation::Discarding {
             self.builtins.reset(slot);
             for hook in &mut self.hooks {
@@ -110,62 +112,40 @@ impl WindowOperator {
         Ok((fires, values))
     }
 
-    /// What the firings emit: their values, or what the window hook makes of them; if that fails, pane by pane.
+    /// What the firings emit: their values, or what the window hook makes of them.
     fn emitted(
         &mut self,
         fires: Vec<Fire>,
         columns: Vec<Column>,
         out: &mut WindowOutput,
     ) -> Result<Emission, OperatorError> {
-        if fires.is_empty() || !self.custom.as_ref().is_some_and(|custom| custom.plan().emits) {
+        let emits = self.custom.as_ref().is_some_and(CustomWindows::emits);
+        if !emits || fires.is_empty() {
             return Ok(Emission { sources: (0..fires.len()).collect(), fires, columns });
         }
-        let all: Vec<usize> = (0..fires.len()).collect();
-        if let Ok((columns, sources)) = self.emit_call(Call::USUAL, &fires, &columns, &all)? {
+        let panes = PaneBatch {
+            keys: self.key_columns(fires.iter().map(|fire| fire.slot)),
+            values: columns,
+            infos: fires.iter().map(|fire| self.pane_info(*fire)).collect(),
+        };
+        let Some(custom) = &mut self.custom else { return Ok(Emission::default()) };
+        let Made { columns, mut sources, failed } = custom.emit(&panes)?;
+        if failed.is_empty() {
             return Ok(Emission { fires, sources, columns });
         }
-        let mut emission = Emission { fires: Vec::new(), sources: Vec::new(), columns: Vec::new() };
-        let mut builders: Vec<ColumnBuilder> = Vec::new();
-        for (at, fire) in fires.iter().enumerate() {
-            match self.emit_call(Call::VERDICT, &fires, &columns, &[at])? {
-                Ok((rows, sources)) => {
-                    builders.resize_with(rows.len(), ColumnBuilder::new);
-                    builders.iter_mut().zip(&rows).for_each(|(builder, column)| builder.append(column));
-                    emission.sources.extend(sources.iter().map(|_| emission.fires.len()));
-                    emission.fires.push(*fire);
-                }
-                Err(failure) => self.fail_decision(fire.slot, &failure, out),
-            }
+        for (at, failure) in &failed {
+            self.fail_decision(fires[*at].slot, failure, out);
         }
-        emission.columns = builders.iter_mut().map(ColumnBuilder::finish).collect();
-        Ok(emission)
-    }
-
-    /// Asks the window hook for the rows of some of the firings' panes.
-    fn emit_call(
-        &mut self,
-        call: Call,
-        fires: &[Fire],
-        columns: &[Column],
-        some: &[usize],
-    ) -> Result<Result<(Vec<Column>, Vec<usize>), GuestFailure>, OperatorError> {
-        let places: Vec<u32> = some.iter().map(|at| tidegate_types::batch::index32(*at)).collect();
-        let panes = PaneBatch {
-            keys: self.key_columns(some.iter().map(|at| fires[*at].slot)),
-            values: columns.iter().map(|column| column.take(&places)).collect(),
-            infos: some.iter().map(|at| self.pane_info(fires[*at])).collect(),
-        };
-        let Some(custom) = &mut self.custom else { return Ok(Ok((Vec::new(), Vec::new()))) };
-        let answer = custom.emit(call, &panes)?;
-        Ok(answer.map(|emitted| {
-            let sources = emitted.sources.iter().map(|source| some[index(*source)]).collect();
-            (emitted.columns, sources)
-        }))
+        let before = |at: usize| failed.partition_point(|(other, _)| *other < at);
+        let is_made = |at: usize| failed.get(before(at)).is_none_or(|(other, _)| *other != at);
+        sources.iter_mut().for_each(|source| *source -= before(*source));
+        let made = fires.into_iter().enumerate().filter(|(at, _)| is_made(*at)).map(|(_, fire)| fire);
+        Ok(Emission { fires: made.collect(), sources, columns })
     }
 
     fn pane_info(&self, fire: Fire) -> PaneInfo {
         let window = self.windows.slot(fire.slot);
-        let global = matches!(self.config.kind, WindowKind::Global);
+        let global = self.is_global();
         PaneInfo {
             window: (!global).then_some((window.span.start, window.span.end)),
             timing: fire.timing,
@@ -218,16 +198,16 @@ impl WindowOperator {
     pub(super) fn key_columns(&self, slots: impl IntoIterator<Item = u32>) -> Vec<Column> {
         let mut builders: Vec<ColumnBuilder> = self.config.key_by.iter().map(|_| ColumnBuilder::new()).collect();
         for slot in slots {
-            for (builder, value) in builders.iter_mut().zip(self.key_values(slot)) {
+            for (builder, value) in builders.iter_mut().zip(self.key_values(self.windows.slot(slot).key)) {
                 builder.push(value.as_ref());
             }
         }
         builders.iter_mut().map(ColumnBuilder::finish).collect()
     }
 
-    /// The values of a slot's key fields.
-    fn key_values(&self, slot: u32) -> impl Iterator<Item = Value> {
-        let mut encoded = self.keys.encoded(self.windows.slot(slot).key);
+    /// The values of a key's fields.
+    pub(super) fn key_values(&self, key: KeyId) -> impl Iterator<Item = Value> {
+        let mut encoded = self.keys.encoded(key);
         self.config.key_by.iter().map(move |_| decode_value(&mut encoded).expect("this task encoded the key itself"))
     }
 
@@ -248,8 +228,8 @@ impl WindowOperator {
         out: &mut WindowOutput,
     ) {
         let span = self.windows.slot(slot).span;
-        let key = self.config.key_by.iter().cloned().zip(self.key_values(slot)).collect();
-        let window = (span != WindowSpan::GLOBAL).then_some((span.start, span.end));
+        let key = self.config.key_by.iter().cloned().zip(self.key_values(self.windows.slot(slot).key)).collect();
+        let window = (!self.is_global()).then_some((span.start, span.end));
         out.account.failed_panes += 1;
         out.sides.push(Side {
             kind: SideKind::DeadLetter,
@@ -263,12 +243,16 @@ impl WindowOperator {
         });
     }
 
+    pub(super) fn is_global(&self) -> bool {
+        matches!(self.config.kind, WindowKind::Global)
+    }
+
     pub(super) fn is_session(&self) -> bool {
         matches!(self.config.kind, WindowKind::Session { .. })
     }
 }
 
-fn count_pane(timing: Timing, account: &mut Account) {
+pub(super) fn count_pane(timing: Timing, account: &mut Account) {
     match timing {
         Timing::Early => account.panes_early += 1,
         Timing::OnTime => account.panes_on_time += 1,

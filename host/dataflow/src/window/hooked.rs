@@ -65,6 +65,10 @@ impl HookedAggregate {
         self.accumulators.reset(slot);
     }
 
+    pub(super) fn state_bytes(&self) -> u64 {
+        self.accumulators.state_bytes()
+    }
+
     pub(super) fn store(&mut self, updated: &Updated) {
         self.accumulators.scatter(&updated.slots, &updated.columns);
     }

@@ -2,6 +2,8 @@
 
 use tidegate_types::{EventTime, NO_CLOCK, Timing, Watermark};
 
+use tidegate_windows::WindowSpan;
+
 use super::identities::Accepted;
 use super::table::Slot;
 use crate::account::Account;
@@ -39,6 +41,15 @@ pub(crate) struct Merge {
     pub(crate) others: Vec<u32>,
 }
 
+/// A row that fires windows that have ended, where windows share panes.
+#[derive(Debug)]
+pub(crate) struct LateRow {
+    pub(crate) key: u32,
+    pub(crate) row: u32,
+    /// In order of end.
+    pub(crate) windows: Vec<WindowSpan>,
+}
+
 /// One thing to take back.
 #[derive(Debug)]
 pub(crate) enum Undo {
@@ -58,6 +69,7 @@ pub(crate) struct Run {
     pub(crate) slots: Vec<u32>,
     pub(crate) fires: Vec<Fire>,
     pub(crate) merge: Option<Merge>,
+    pub(crate) late: Option<LateRow>,
     pub(crate) sides: Vec<Side>,
     pub(crate) account: Account,
     /// Newest last; kept only where a hook can condemn.
@@ -74,6 +86,7 @@ impl Default for Run {
             slots: Vec::new(),
             fires: Vec::new(),
             merge: None,
+            late: None,
             sides: Vec::new(),
             account: Account::default(),
             journal: None,
@@ -90,6 +103,7 @@ impl Run {
         self.slots.clear();
         self.fires.clear();
         self.merge = None;
+        self.late = None;
         self.sides.clear();
         self.account = Account::default();
         self.journal = can_be_condemned.then(Vec::new);
@@ -100,9 +114,9 @@ impl Run {
         !self.rows.is_empty()
     }
 
-    /// Whether the run must end here: it has as many rows as hooks bear, or a merge, which is a run of its own.
+    /// Whether the run must end here: it has as many rows as hooks bear, a merge, or a firing by a late row.
     pub(crate) fn is_full(&self, limit: usize) -> bool {
-        self.merge.is_some() || self.rows.len() >= limit
+        self.merge.is_some() || self.late.is_some() || self.rows.len() >= limit
     }
 
     /// Whether changes have to be noted.

@@ -12,6 +12,7 @@ use tidegate_types::{EventTime, Millis, PaneInfo, Value, Watermark};
 use tidegate_windows::{WindowSpan, is_gone};
 
 use super::keys::{KeyId, KeyTable};
+use super::unshown::Hidden;
 
 /// A record that was emitted and may have to be taken back.
 #[derive(Debug, Clone)]
@@ -33,13 +34,29 @@ pub(crate) struct Slot {
     pub(crate) past_end: bool,
     /// Under retracting: the records that stand, in order of their windows' start.
     pub(crate) standing: Vec<StandingPane>,
-    /// Where a hook decides what is shown: the followed records that no pane of this window has shown.
-    pub(crate) followed: Vec<u32>,
+    /// Where a hook decides what is shown: the records that no pane of this window has shown.
+    pub(crate) hidden: Hidden,
     /// The run that touched it last, and the one in which a firing of it is pending.
     pub(crate) touched_in: u64,
     pub(crate) fires_in: u64,
     live: bool,
     generation: u32,
+}
+
+impl Slot {
+    /// The slot as it is before a run changes it. `hidden` stays: runs that are taken back do not change it.
+    pub(crate) fn saved(&mut self) -> Box<Self> {
+        let hidden = std::mem::take(&mut self.hidden);
+        let saved = Box::new(self.clone());
+        self.hidden = hidden;
+        saved
+    }
+
+    /// Takes back what a run changed.
+    pub(crate) fn restore(&mut self, saved: Self) {
+        let hidden = std::mem::take(&mut self.hidden);
+        *self = Self { hidden, ..saved };
+    }
 }
 
 /// A reference that ends with the slot's window.
@@ -104,7 +121,7 @@ impl WindowTable {
             next_index: 0,
             past_end: watermark.reached(span.end),
             standing: Vec::new(),
-            followed: Vec::new(),
+            hidden: Hidden::default(),
             touched_in: 0,
             fires_in: 0,
             live: true,
@@ -143,7 +160,7 @@ impl WindowTable {
         closed.live = false;
         closed.generation = closed.generation.wrapping_add(1);
         closed.standing = Vec::new();
-        closed.followed = Vec::new();
+        closed.hidden = Hidden::default();
         self.free.push(slot);
         keys.release(key);
     }

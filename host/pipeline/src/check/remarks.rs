@@ -5,6 +5,7 @@ use tidegate_types::Millis;
 use super::{Fault, kinds, upsert_key};
 use crate::model::{Aggregate, Pipeline, WindowKind};
 use crate::path::{key, quoted};
+use crate::sharing::shares_panes;
 
 /// All remarks, in the order of the file's keys.
 pub(super) fn all(pipeline: &Pipeline) -> Vec<Fault> {
@@ -13,6 +14,7 @@ pub(super) fn all(pipeline: &Pipeline) -> Vec<Fault> {
     remarks.extend(kinds::never_taken(pipeline));
     remarks.extend(pipeline.aggregates.iter().filter_map(|aggregate| condition_never_holds(pipeline, aggregate)));
     remarks.extend(rows_overwrite_each_other(pipeline));
+    remarks.extend(panes_are_not_shared(pipeline));
     remarks.extend(nothing_is_kept(pipeline));
     remarks
 }
@@ -33,6 +35,21 @@ fn identity_forgotten_before_its_window(pipeline: &Pipeline) -> Option<Fault> {
          identity can be forgotten up to one window before its window is, and its duplicate then counts; {kept} excludes that"
     );
     Some(Fault::new("dedup.horizon", "dedup", reason))
+}
+
+/// Sliding windows that are kept one by one: each record costs as much as it has windows.
+fn panes_are_not_shared(pipeline: &Pipeline) -> Option<Fault> {
+    let WindowKind::Sliding { size, slide, .. } = pipeline.window.kind else { return None };
+    let windows = size.0 / slide.0;
+    if windows <= 1 || shares_panes(pipeline) {
+        return None;
+    }
+    let reason = format!(
+        "each record updates up to {} windows one by one: only windows without an early trigger, with `late` every_element or \
+         none, and without aggregate hooks share panes",
+        size.0.unsigned_abs().div_ceil(slide.0.unsigned_abs())
+    );
+    Some(Fault::new("window.slide", "window", reason))
 }
 
 fn condition_never_holds(pipeline: &Pipeline, aggregate: &Aggregate) -> Option<Fault> {

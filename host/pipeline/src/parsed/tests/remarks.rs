@@ -87,3 +87,15 @@ fn remarks_on_aggregates_over_kinds_they_never_take() {
     }
     assert!(remarks(&wrong[0].replace("key_by:", "map: {component: decode@1.0.0}\nkey_by:")).is_empty());
 }
+
+#[test]
+fn remarks_that_sliding_windows_do_not_share_panes() {
+    let sliding = "  type: sliding\n  size: 10m\n  slide: 1s\n";
+    let window = |rest: &str| edited("  type: tumbling\n  size: 1m\n", &format!("{sliding}{rest}"));
+    assert_eq!(remarks(&window("")), Vec::<String>::new());
+    assert_eq!(remarks(&window("trigger: {late: none}\n")), Vec::<String>::new());
+    for apart in ["trigger: {early: every 3 elements}\n", "trigger: {late: every 10s processing_time}\n"] {
+        let found = remarks(&window(apart));
+        assert!(found.len() == 1 && found[0].contains("window.slide") && found[0].contains("600 windows"), "{found:?}");
+    }
+}
