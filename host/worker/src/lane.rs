@@ -33,12 +33,25 @@ pub(crate) fn start(
     clock: Option<Arc<dyn Clock>>,
 ) -> std::io::Result<JoinHandle<Result<(), TaskError>>> {
     Builder::new().name(name).stack_size(STACK_BYTES).spawn(move || {
+        let guard = StopOnPanic(Arc::clone(&signal));
         let result = drive(tasks, &signal, clock.as_deref());
+        drop(guard);
         if result.is_err() {
             signal.stop();
         }
         result
     })
+}
+
+/// Stops the other lanes if this one panics: they would wait for it for ever.
+struct StopOnPanic(Arc<Signal>);
+
+impl Drop for StopOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
 }
 
 fn drive(mut tasks: Vec<Box<dyn Task>>, signal: &Signal, clock: Option<&dyn Clock>) -> Result<(), TaskError> {
@@ -77,3 +90,6 @@ fn wait_time(now: Option<EventTime>, until: Option<EventTime>) -> Option<Duratio
     let millis = until?.saturating_sub(now?).max(1);
     Some(Duration::from_millis(u64::try_from(millis).unwrap_or(1)))
 }
+
+#[cfg(test)]
+mod tests;

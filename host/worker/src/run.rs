@@ -85,8 +85,9 @@ pub fn run_bounded(run: BoundedRun) -> Result<Account, RunError> {
     }
     let outcome = join_all(threads?);
     signal.stop();
-    reader.join().map_err(|_| RunError::Panicked)?;
+    // After a failure the reader may still wait for its input; it ends by itself once that gives anything.
     outcome?;
+    reader.join().map_err(|_| RunError::Panicked)?;
     let account = *result.lock().unwrap_or_else(PoisonError::into_inner);
     Ok(account)
 }
