@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use crate::utf8;
+
 pub use crate::bindings::aggregator::exports::tidegate::job::aggregator::{Accumulated, Cells, Plan as AggregatorPlan};
 pub use crate::bindings::mapper::exports::tidegate::job::mapper::{Mapped, Plan as MapperPlan};
 pub use crate::bindings::mapper::tidegate::job::types::{
@@ -51,11 +53,11 @@ impl Values {
 }
 
 impl VarBytes {
-    /// No rows yet, with room for `rows` rows.
+    /// No rows yet, with room for `rows` short rows.
     pub fn with_capacity(rows: usize) -> Self {
         let mut offsets = Vec::with_capacity(rows + 1);
         offsets.push(0);
-        Self { offsets, data: Vec::new() }
+        Self { offsets, data: Vec::with_capacity(rows * SHORT_ROW) }
     }
 
     /// How many rows there are.
@@ -97,6 +99,9 @@ impl<T: AsRef<[u8]>> FromIterator<T> for VarBytes {
     }
 }
 
+/// What is reserved for a row before its length is known.
+const SHORT_ROW: usize = 16;
+
 /// A text column, checked once and borrowed row by row.
 #[derive(Clone, Copy, Debug)]
 pub struct Texts<'a> {
@@ -107,7 +112,7 @@ pub struct Texts<'a> {
 impl<'a> Texts<'a> {
     /// Checks the whole column's UTF-8 at once.
     pub fn new(column: &'a VarBytes) -> Result<Self, Fault> {
-        let data = std::str::from_utf8(&column.data).map_err(|error| Fault::new(format!("a text column: {error}")))?;
+        let data = utf8::check(&column.data).map_err(|error| Fault::new(format!("a text column: {error}")))?;
         Ok(Self { offsets: &column.offsets, data })
     }
 

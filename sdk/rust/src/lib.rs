@@ -207,6 +207,7 @@ mod mapper;
 pub mod row;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
+mod utf8;
 #[doc(hidden)]
 pub mod windower;
 
