@@ -105,6 +105,9 @@ pub(crate) struct RunArgs {
     /// Records that `dedup` dropped
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) duplicates: Option<String>,
+    /// At the end, one JSON object: watermarks, what held them back, and how late the records of each partition were
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) report: Option<String>,
 
     /// The component that the pipeline calls NAME, with or without its @version
     #[arg(long, value_name = "NAME=FILE.wasm", help_heading = "Components")]

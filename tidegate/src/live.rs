@@ -4,6 +4,7 @@
 //! slows nothing down and a pause of the input leaves nothing undrawn. Nothing here changes a result.
 
 mod closing;
+mod lateness;
 mod rate;
 mod table;
 mod text;
@@ -15,10 +16,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use tidegate_dataflow::Account;
 use tidegate_pipeline::Pipeline;
 use tidegate_types::{PaneBatch, PaneFields};
-use tidegate_worker::{Observer, RunProgress};
+use tidegate_worker::{Observer, RunProgress, RunReport};
 
 use crate::console::{Console, terminal_size};
 use crate::failure::Failure;
@@ -106,8 +106,8 @@ impl Live {
         Ok((Self { watching, console, drawer: Some((stop, thread)) }, Some(notes)))
     }
 
-    /// Ends the show: what is left on the screen is how it ended. `account` is that of a run that came to its end.
-    pub(crate) fn finish(self, account: Option<&Account>, outputs: &Outputs) {
+    /// Ends the show: what is left on the screen is how it ended. `report` is that of a run that came to its end.
+    pub(crate) fn finish(self, report: Option<&RunReport>, outputs: &Outputs) {
         let Some((stop, thread)) = self.drawer else { return };
         drop(stop);
         let Ok(mut drawer) = thread.join() else { return };
@@ -115,8 +115,8 @@ impl Live {
             return self.console.clear_region();
         }
         drawer.draw_end();
-        if let Some(account) = account {
-            closing::lines(account, outputs, drawer.stopwatch.elapsed())
+        if let Some(report) = report {
+            closing::lines(report, outputs, drawer.stopwatch.elapsed())
                 .iter()
                 .for_each(|line| self.console.line(line));
         }

@@ -9,6 +9,7 @@ mod hooks;
 mod outputs;
 mod pipeline;
 mod reading;
+mod report;
 mod summary;
 
 use std::sync::Arc;
@@ -29,11 +30,13 @@ use components::Components;
 use hooks::Opener;
 use outputs::Destinations;
 use reading::{Pace, Reading, total_bytes};
+use report::Report;
 use summary::Summary;
 
 pub(crate) use outputs::Destinations as Outputs;
 pub(crate) use pipeline::load as load_pipeline;
 pub(crate) use reading::Meter;
+pub(crate) use report::as_max_delay;
 
 /// Runs a pipeline to the end of its input.
 ///
@@ -67,12 +70,17 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
 
     let meter = Arc::new(Meter::default());
     let outputs = destinations.create(job.pane_fields())?;
+    let report_file = destinations.create_report()?;
     let (live, observer) =
         Live::start(watching, &parsed.pipeline, job.pane_fields(), Arc::clone(&meter), total, console)?;
     let source = Box::new(Reading::new(source, meter, pace));
     let ended = run_bounded(BoundedRun { job, source, outputs, clock: wall_clock, observer });
     live.finish(ended.as_ref().ok(), &destinations);
-    conclude(&ended.map_err(|error| failed(&error))?, console)
+    let ended = ended.map_err(|error| failed(&error))?;
+    if let Some(file) = report_file {
+        file.write(&Report::of(&parsed.pipeline, &ended))?;
+    }
+    conclude(&ended.account, console)
 }
 
 /// How many tasks share the work of the windows.

@@ -19,6 +19,7 @@ use crate::OperatorError;
 use crate::account::Account;
 use crate::keyed::keys_of;
 use crate::map::{MapOperator, MapOutput, NO_TIME};
+use crate::report::SourceReport;
 use crate::side::{Condemned, Side};
 use crate::task::SourceStatus;
 
@@ -62,6 +63,21 @@ impl SourceChain {
     #[must_use]
     pub fn watermarks(&self) -> &SourceWatermarks {
         &self.watermarks
+    }
+
+    /// Everything that the source shows of itself.
+    #[must_use]
+    pub fn report(&self) -> SourceReport {
+        SourceReport {
+            source: Arc::clone(&self.source_id),
+            partitions: self.partition_names.clone(),
+            watermarks: self.watermarks.report(),
+        }
+    }
+
+    /// The engine read nothing from `since` to `until` of the wall clock because what is behind took no more.
+    pub(crate) fn stood_still(&mut self, since: EventTime, until: EventTime) {
+        self.watermarks.stood_still(since, until);
     }
 
     /// How far the source is, for whoever shows it; `bytes`: read since the last status.

@@ -2,16 +2,19 @@
 //!
 //! A step takes at most one element from the inputs, and only if there is credit for what may come of it.
 
+use std::sync::Arc;
+
 use tidegate_connectors::{SinkError, SourceBatch, SourceError};
-use tidegate_types::{Batch, EventTime, PaneBatch, Value, Watermark};
+use tidegate_types::{Batch, EventTime, PaneBatch, ProgressEntry, Value, Watermark};
 
 use crate::OperatorError;
 use crate::account::Account;
 use crate::channel::{Received, Receiver, Sender};
 use crate::exchange::Exchange;
+use crate::report::{OperatorReport, OperatorStanding, SourceReport};
 use crate::side::Side;
 use crate::source::SourceChain;
-use crate::window::{WindowOperator, WindowOutput};
+use crate::window::{StateSize, WindowOperator, WindowOutput};
 
 /// What a step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +68,17 @@ pub struct Emission {
     pub account: Account,
     /// How far the source is; none from other tasks.
     pub source: Option<SourceStatus>,
+    /// What the task shows of itself; in its last emission.
+    pub report: Option<TaskReport>,
+}
+
+/// What a task shows of itself.
+#[derive(Debug)]
+pub enum TaskReport {
+    /// A source task.
+    Source(SourceReport),
+    /// A task of an operator.
+    Operator(OperatorReport),
 }
 
 /// How far a source is.
@@ -87,6 +101,8 @@ pub struct SourceTask {
     pub(crate) exchange: Exchange,
     pub(crate) outputs: Vec<Sender<Batch>>,
     pub(crate) emissions: Sender<Emission>,
+    /// The wall clock when there was no credit; none while there is.
+    stands_still_since: Option<EventTime>,
 }
 
 impl SourceTask {
@@ -99,7 +115,7 @@ impl SourceTask {
         outputs: Vec<Sender<Batch>>,
         emissions: Sender<Emission>,
     ) -> Self {
-        Self { input, chain, exchange, outputs, emissions }
+        Self { input, chain, exchange, outputs, emissions, stands_still_since: None }
     }
 
     fn work(&mut self, batch: SourceBatch, now: Option<EventTime>) -> Result<(), TaskError> {
@@ -109,8 +125,15 @@ impl SourceTask {
             sender.send(batch);
         }
         let source = Some(self.chain.status(bytes));
-        self.emissions.send(Emission { panes: Vec::new(), sides: output.sides, account: output.account, source });
+        let (sides, account) = (output.sides, output.account);
+        self.emissions.send(Emission { sides, account, source, ..Emission::default() });
         Ok(())
+    }
+
+    /// What the source shows of itself.
+    #[must_use]
+    pub fn report(&self) -> SourceReport {
+        self.chain.report()
     }
 }
 
@@ -118,12 +141,20 @@ impl Task for SourceTask {
     fn step(&mut self, now: Option<EventTime>) -> Result<Progress, TaskError> {
         let credit = self.emissions.has_credit() && self.outputs.iter().all(Sender::has_credit);
         if !credit {
+            self.stands_still_since = self.stands_still_since.or(now);
             return Ok(Progress::Waiting { until: None });
+        }
+        if let (Some(since), Some(now)) = (self.stands_still_since.take(), now) {
+            self.chain.stood_still(since, now);
         }
         let next_idle = self.chain.watermarks().next_idle().filter(|_| now.is_some());
         match self.input.receive() {
             Received::Element(batch) => self.work(batch?, now)?,
-            Received::Ended => return Ok(Progress::Finished),
+            Received::Ended => {
+                let report = Some(TaskReport::Source(self.report()));
+                self.emissions.send(Emission { report, ..Emission::default() });
+                return Ok(Progress::Finished);
+            }
             Received::Empty if next_idle.is_some_and(|due| now >= Some(due)) => {
                 self.work(SourceBatch::default(), now)?;
             }
@@ -138,19 +169,53 @@ pub struct WindowTask {
     input: Receiver<Batch>,
     operator: WindowOperator,
     emissions: Sender<Emission>,
+    subtask: u32,
+    now: OperatorStanding,
+    before_end: Option<OperatorStanding>,
+    peak: StateSize,
 }
 
 impl WindowTask {
-    /// A window task between these channels.
+    /// A window task between these channels; `subtask`: which of the operator's.
     #[must_use]
-    pub fn new(input: Receiver<Batch>, operator: WindowOperator, emissions: Sender<Emission>) -> Self {
-        Self { input, operator, emissions }
+    pub fn new(input: Receiver<Batch>, operator: WindowOperator, emissions: Sender<Emission>, subtask: u32) -> Self {
+        let (now, peak) = (OperatorStanding::START, StateSize::default());
+        Self { input, operator, emissions, subtask, now, before_end: None, peak }
+    }
+
+    /// What the operator shows of itself.
+    #[must_use]
+    pub fn report(&self) -> OperatorReport {
+        OperatorReport {
+            operator: Arc::clone(self.operator.id()),
+            subtask: self.subtask,
+            now: self.now,
+            before_end: self.before_end,
+            state: self.operator.state(),
+            peak: self.peak,
+        }
+    }
+
+    /// Notes, for the report, how far the operator came with this batch, and what it keeps. `now`: the wall clock.
+    fn note(&mut self, batch: &Batch, now: Option<EventTime>) {
+        let entries = &batch.progress.entries;
+        let at =
+            |entry: &ProgressEntry| OperatorStanding { watermark: entry.watermark, clock: now.unwrap_or(entry.clock) };
+        let before = self.now;
+        if let Some(last) = entries.last() {
+            self.now = at(last);
+        }
+        if self.now.watermark == Watermark::MAX && self.before_end.is_none() {
+            let last = entries.iter().rev().find(|entry| entry.watermark < Watermark::MAX);
+            self.before_end = Some(last.map_or(before, at));
+        }
+        self.peak.raise(self.operator.state());
     }
 
     fn emit(&self, output: WindowOutput) {
         let WindowOutput { panes, sides, account } = output;
         if !panes.is_empty() || !sides.is_empty() || account != Account::default() {
-            self.emissions.send(Emission { panes, sides, account, source: None });
+            self.emissions.send(Emission { panes, sides, account, ..Emission::default() });
         }
     }
 }
@@ -163,8 +228,15 @@ impl Task for WindowTask {
         let mut output = WindowOutput::default();
         let next = self.operator.next_instant();
         match self.input.receive() {
-            Received::Element(batch) => self.operator.process(&batch, now, &mut output)?,
-            Received::Ended => return Ok(Progress::Finished),
+            Received::Element(batch) => {
+                self.operator.process(&batch, now, &mut output)?;
+                self.note(&batch, now);
+            }
+            Received::Ended => {
+                let report = Some(TaskReport::Operator(self.report()));
+                self.emissions.send(Emission { report, ..Emission::default() });
+                return Ok(Progress::Finished);
+            }
             Received::Empty => match (now, next) {
                 (Some(now), Some(next)) if now >= next => self.operator.advance_clock(now, &mut output)?,
                 (Some(_), next) => return Ok(Progress::Waiting { until: next }),

@@ -8,6 +8,7 @@
 //! Invariant: between two steps, nothing is due at the operator's watermark and clock.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use tidegate_pipeline::{Accumulation, Early, Late, WindowKind};
 use tidegate_types::{Batch, Column, EventTime, Millis, NO_CLOCK, PaneBatch, ProgressEntry, Watermark};
@@ -66,6 +67,16 @@ pub struct StateSize {
     pub identities: usize,
     /// Bytes of accumulators.
     pub accumulator_bytes: u64,
+}
+
+impl StateSize {
+    /// The greater of each.
+    pub(crate) fn raise(&mut self, other: Self) {
+        self.keys = self.keys.max(other.keys);
+        self.windows = self.windows.max(other.windows);
+        self.identities = self.identities.max(other.identities);
+        self.accumulator_bytes = self.accumulator_bytes.max(other.accumulator_bytes);
+    }
 }
 
 /// The window operator of one subtask.
@@ -144,6 +155,12 @@ impl WindowOperator {
             run: Run::default(),
             config,
         }
+    }
+
+    /// The operator's id.
+    #[must_use]
+    pub(crate) fn id(&self) -> &Arc<str> {
+        &self.config.operator
     }
 
     /// The operator's watermark.

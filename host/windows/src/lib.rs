@@ -4,11 +4,17 @@
 //! docs/semantics.md fixes every rule; each module names its section.
 
 mod assign;
+#[cfg(test)]
+mod chance;
 mod instants;
+mod lateness;
 mod sessions;
 mod watermarks;
 
 pub use assign::{WindowSpan, covering_windows, is_gone, tumbling_start};
 pub use instants::{next_instant, ticks_within};
+pub use lateness::{LatenessBucket, LatenessHistogram, LatenessSummary};
 pub use sessions::{SessionMerge, merge_session};
-pub use watermarks::{ClockStart, SourceWatermarks};
+pub use watermarks::{
+    ClockStart, DriftChange, HeldBy, PartitionReport, PartitionState, SourceReport, SourceWatermarks, Standing,
+};

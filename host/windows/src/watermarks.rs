@@ -2,15 +2,26 @@
 //!
 //! Invariants: the combined watermark never moves backwards; a partition that was assigned and has produced nothing
 //! counts as minus infinity; a partition that is idle or has ended does not count; when no partition counts, the
-//! watermark stays where it is, until every partition has ended, which makes it plus infinity.
+//! watermark stays where it is, until every partition has ended, which makes it plus infinity. A partition that the
+//! engine holds back is never idle.
 //!
 //! Idleness falls due at exact instants of the clock that callers hand in. What happens on the way to a later reading is
 //! told instant by instant, earliest first, so that a virtual clock gives the same run for every cut of the input.
 
+mod holds;
+mod report;
+
 use std::collections::BTreeSet;
 
 use tidegate_pipeline::{Strategy, WatermarkSpec};
-use tidegate_types::{EventTime, NO_CLOCK, PartitionId, Watermark};
+use tidegate_types::batch::{index, index32};
+use tidegate_types::{EventTime, Millis, NO_CLOCK, PartitionId, Watermark};
+
+use crate::lateness::LatenessRecorder;
+use holds::Holds;
+
+pub use holds::{DriftChange, HeldBy};
+pub use report::{PartitionReport, SourceReport, Standing};
 
 /// From when the timeout of a partition without any record runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,56 +32,100 @@ pub enum ClockStart {
     Assignment(EventTime),
 }
 
+/// Whether a partition counts for the combined watermark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PartitionState {
+    /// It counts.
+    Active,
+    /// It was silent for the timeout: it does not count until its next record.
+    Idle,
+    /// Nothing follows: it does not count any more.
+    Ended,
+}
+
 #[derive(Debug, Clone)]
 struct Partition {
     watermark: Watermark,
-    state: Liveness,
-    /// When it was last heard (or assigned); [`NO_CLOCK`] until the clock stands somewhere.
-    heard: EventTime,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Liveness {
-    Active,
-    Idle,
-    Ended,
+    state: PartitionState,
+    /// From when its timeout runs: when it was last heard, assigned or released. [`NO_CLOCK`] until the clock stands
+    /// somewhere.
+    silent_since: EventTime,
+    /// Whether `idle_due` has an entry of it.
+    queued: bool,
+    holds: Holds,
+    lateness: LatenessRecorder,
 }
 
 /// The watermarks of a source's partitions and what they combine to.
 #[derive(Debug, Clone)]
 pub struct SourceWatermarks {
     strategy: Strategy,
-    idle_timeout: Option<i64>,
+    idle_timeout: Option<Millis>,
+    max_drift: Option<Millis>,
     partitions: Vec<Partition>,
-    /// `(due, partition)` of each active partition, if there is a timeout and the clock stands somewhere.
+    /// `(instant, partition)`: not before the instant can the partition fall idle. Each active partition that is not
+    /// held has exactly one entry, if there is a timeout and the clock stands somewhere; a record does not touch it, so
+    /// that hearing a partition costs nothing. What is found at an instant is checked then.
     idle_due: BTreeSet<(EventTime, u32)>,
     clock: EventTime,
     combined: Watermark,
     /// Whether a partition came back from idleness since the minimum was last taken.
     returned: bool,
+    /// How it stood before the last partition ended.
+    before_end: Option<Standing>,
+}
+
+impl Partition {
+    fn assigned(at: EventTime) -> Self {
+        Self {
+            watermark: Watermark::MIN,
+            state: PartitionState::Active,
+            silent_since: at,
+            queued: false,
+            holds: Holds::default(),
+            lateness: LatenessRecorder::new(),
+        }
+    }
+
+    fn is_active(&self) -> bool {
+        self.state == PartitionState::Active
+    }
+
+    /// Whether its silence is its own.
+    fn may_fall_idle(&self) -> bool {
+        self.is_active() && self.holds.is_empty()
+    }
 }
 
 impl SourceWatermarks {
     /// Watermarks of `partitions` partitions, all assigned now and none heard.
     #[must_use]
     pub fn new(spec: &WatermarkSpec, partitions: usize, start: ClockStart) -> Self {
-        let fresh = Partition { watermark: Watermark::MIN, state: Liveness::Active, heard: NO_CLOCK };
         let mut watermarks = Self {
             strategy: spec.strategy.clone(),
-            idle_timeout: spec.idle_partition_timeout.map(|timeout| timeout.0),
-            partitions: vec![fresh; partitions],
+            idle_timeout: spec.idle_partition_timeout,
+            max_drift: spec.max_drift,
+            partitions: vec![Partition::assigned(NO_CLOCK); partitions],
             idle_due: BTreeSet::new(),
             clock: NO_CLOCK,
             combined: Watermark::MIN,
             returned: false,
+            before_end: None,
         };
         if let ClockStart::Assignment(now) = start {
             watermarks.start_clock(now);
         }
-        if watermarks.partitions.is_empty() {
-            watermarks.combined = Watermark::MAX;
-        }
         watermarks
+    }
+
+    /// Adds a partition, assigned now and not heard. It holds the combined watermark where it is until it is heard, idle
+    /// or ended; it never moves it back.
+    pub fn assign(&mut self) -> PartitionId {
+        let id = index32(self.partitions.len());
+        self.partitions.push(Partition::assigned(self.clock));
+        self.before_end = None;
+        self.queue(id);
+        PartitionId(id)
     }
 
     /// The combined watermark.
@@ -88,13 +143,13 @@ impl SourceWatermarks {
     /// The active partition that holds the combined watermark back, and its own watermark.
     #[must_use]
     pub fn slowest(&self) -> Option<(PartitionId, Watermark)> {
-        let active = self.partitions.iter().zip(0_u32..).filter(|(partition, _)| partition.state == Liveness::Active);
+        let active = self.partitions.iter().zip(0_u32..).filter(|(partition, _)| partition.is_active());
         active
             .min_by_key(|(partition, _)| partition.watermark)
             .map(|(partition, id)| (PartitionId(id), partition.watermark))
     }
 
-    /// When the next partition falls idle if it stays silent.
+    /// No partition falls idle before this instant. It is to be asked again at that instant.
     #[must_use]
     pub fn next_idle(&self) -> Option<EventTime> {
         self.idle_due.first().map(|(due, _)| *due)
@@ -109,13 +164,9 @@ impl SourceWatermarks {
         if to <= self.clock {
             return;
         }
-        while let Some((due, _)) = self.idle_due.first().copied().filter(|(due, _)| *due <= to) {
-            while let Some((_, id)) = self.idle_due.first().copied().filter(|(at, _)| *at == due) {
-                self.idle_due.pop_first();
-                self.partition_mut(id).state = Liveness::Idle;
-            }
-            if self.recombine() {
-                moved(due, self.combined);
+        while let Some(instant) = self.next_idle().filter(|instant| *instant <= to) {
+            if self.fall_idle(instant) && self.recombine() {
+                moved(instant, self.combined);
             }
         }
         self.clock = to;
@@ -127,18 +178,12 @@ impl SourceWatermarks {
     pub fn hear(&mut self, id: PartitionId) {
         let clock = self.clock;
         let partition = self.partition_mut(id.0);
-        if partition.state == Liveness::Ended {
+        if partition.state == PartitionState::Ended {
             return;
         }
-        let returned = partition.state == Liveness::Idle;
-        partition.state = Liveness::Active;
-        let before = std::mem::replace(&mut partition.heard, clock);
-        self.returned |= returned;
-        if let Some(timeout) = self.idle_timeout
-            && before != clock
-        {
-            self.idle_due.remove(&(before.saturating_add(timeout), id.0));
-            self.idle_due.insert((clock.saturating_add(timeout), id.0));
+        partition.silent_since = clock;
+        if partition.state == PartitionState::Idle {
+            self.reactivate(id.0);
         }
     }
 
@@ -154,6 +199,7 @@ impl SourceWatermarks {
         };
         let combined = self.combined;
         let partition = self.partition_mut(id.0);
+        partition.lateness.observe(time);
         let before = partition.watermark;
         if let Some(claimed) = claimed {
             partition.watermark = before.max(Watermark::at(claimed));
@@ -166,43 +212,77 @@ impl SourceWatermarks {
 
     /// These partitions have ended, together. Returns the combined watermark if it moved.
     pub fn end(&mut self, ids: impl IntoIterator<Item = PartitionId>) -> Option<Watermark> {
+        let standing = self.standing();
         for id in ids {
-            let partition = self.partition_mut(id.0);
-            let heard = partition.heard;
-            partition.state = Liveness::Ended;
-            if let Some(timeout) = self.idle_timeout {
-                self.idle_due.remove(&(heard.saturating_add(timeout), id.0));
-            }
+            self.partition_mut(id.0).state = PartitionState::Ended;
+        }
+        if self.partitions.iter().all(|partition| partition.state == PartitionState::Ended) {
+            self.before_end.get_or_insert(standing);
         }
         self.recombine().then_some(self.combined)
     }
 
     /// Every partition has ended: plus infinity. Returns it if the watermark was not there yet.
     pub fn end_all(&mut self) -> Option<Watermark> {
+        let standing = self.standing();
+        self.before_end.get_or_insert(standing);
         let moved = self.combined < Watermark::MAX;
         self.combined = Watermark::MAX;
         moved.then_some(Watermark::MAX)
     }
 
     fn partition_mut(&mut self, id: u32) -> &mut Partition {
-        &mut self.partitions[tidegate_types::batch::index(id)]
+        &mut self.partitions[index(id)]
     }
 
     fn start_clock(&mut self, now: EventTime) {
         self.clock = now;
-        for (partition, id) in self.partitions.iter_mut().zip(0_u32..) {
-            if partition.state == Liveness::Active {
-                partition.heard = now;
-                if let Some(timeout) = self.idle_timeout {
-                    self.idle_due.insert((now.saturating_add(timeout), id));
-                }
+        for id in 0..index32(self.partitions.len()) {
+            self.partition_mut(id).silent_since = now;
+            self.queue(id);
+        }
+    }
+
+    /// A partition that was idle counts again; that alone does not move the combined watermark.
+    fn reactivate(&mut self, id: u32) {
+        self.partition_mut(id).state = PartitionState::Active;
+        self.returned = true;
+        self.queue(id);
+    }
+
+    /// Sees to it that the partition's timeout is noticed, if it runs.
+    fn queue(&mut self, id: u32) {
+        let clock = self.clock;
+        let Some(timeout) = self.idle_timeout.filter(|_| clock != NO_CLOCK) else { return };
+        let partition = self.partition_mut(id);
+        if partition.may_fall_idle() && !partition.queued {
+            partition.queued = true;
+            let due = partition.silent_since.saturating_add(timeout.0);
+            self.idle_due.insert((due, id));
+        }
+    }
+
+    /// Makes the partitions idle whose timeout ends at `instant`, the first of `idle_due`. Returns whether there are any.
+    fn fall_idle(&mut self, instant: EventTime) -> bool {
+        let timeout = self.idle_timeout.unwrap_or_default();
+        let mut any = false;
+        while let Some((_, id)) = self.idle_due.first().copied().filter(|(due, _)| *due == instant) {
+            self.idle_due.pop_first();
+            let partition = self.partition_mut(id);
+            partition.queued = false;
+            if partition.silent_since.saturating_add(timeout.0) > instant {
+                self.queue(id);
+            } else if partition.may_fall_idle() {
+                partition.state = PartitionState::Idle;
+                any = true;
             }
         }
+        any
     }
 
     /// Takes the minimum over the active partitions again. Returns whether the combined watermark moved.
     fn recombine(&mut self) -> bool {
-        let active = self.partitions.iter().filter(|partition| partition.state == Liveness::Active);
+        let active = self.partitions.iter().filter(|partition| partition.is_active());
         match active.map(|partition| partition.watermark).min() {
             Some(minimum) if minimum > self.combined => {
                 self.combined = minimum;

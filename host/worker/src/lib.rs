@@ -7,4 +7,4 @@ mod sinks;
 
 pub use lane::Clock;
 pub use run::{BoundedRun, RunError, run_bounded};
-pub use sinks::{Observer, Outputs, RunProgress};
+pub use sinks::{Observer, Outputs, RunProgress, RunReport};

@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use tidegate_connectors::Source;
+use tidegate_dataflow::Job;
 use tidegate_dataflow::channel::{Signal, channel};
 use tidegate_dataflow::task::{SourceTask, Task, TaskError, WindowTask};
-use tidegate_dataflow::{Account, Job};
 
 use crate::lane::{self, Clock};
 use crate::reader;
-use crate::sinks::{Observer, Outputs, SinkTask};
+use crate::sinks::{Gathered, Observer, Outputs, RunReport, SinkTask};
 
 /// Elements that a channel between two tasks holds.
 const CHANNEL_CAPACITY: usize = 4;
@@ -57,18 +57,18 @@ impl RunError {
 ///
 /// # Errors
 /// If the source, an operator or a sink fails; what was written before stands.
-pub fn run_bounded(run: BoundedRun) -> Result<Account, RunError> {
+pub fn run_bounded(run: BoundedRun) -> Result<RunReport, RunError> {
     let signal = Signal::new();
     let (input, reader) = reader::start(run.source, run.job.batch_rows, &signal)?;
-    let result = Arc::new(Mutex::new(Account::default()));
+    let result = Arc::new(Mutex::new(Gathered::default()));
     let (emissions, receiver) = channel(CHANNEL_CAPACITY, &signal);
     let (mut outputs, mut receivers, mut windows) = (Vec::new(), vec![receiver], Vec::<Box<dyn Task>>::new());
-    for operator in run.job.windows {
+    for (operator, subtask) in run.job.windows.into_iter().zip(0_u32..) {
         let (sender, batches) = channel(CHANNEL_CAPACITY, &signal);
         outputs.push(sender);
         let (emissions, receiver) = channel(CHANNEL_CAPACITY, &signal);
         receivers.push(receiver);
-        windows.push(Box::new(WindowTask::new(batches, operator, emissions)));
+        windows.push(Box::new(WindowTask::new(batches, operator, emissions, subtask)));
     }
     let source = SourceTask::new(input, run.job.source, run.job.exchange, outputs, emissions);
     let sinks = SinkTask::new(receivers, run.outputs, run.observer, Arc::clone(&result));
@@ -88,8 +88,8 @@ pub fn run_bounded(run: BoundedRun) -> Result<Account, RunError> {
     // After a failure the reader may still wait for its input; it ends by itself once that gives anything.
     outcome?;
     reader.join().map_err(|_| RunError::Panicked)?;
-    let account = *result.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(account)
+    let gathered = std::mem::take(&mut *result.lock().unwrap_or_else(PoisonError::into_inner));
+    Ok(gathered.into_report())
 }
 
 fn join_all(threads: Vec<JoinHandle<Result<(), TaskError>>>) -> Result<(), RunError> {

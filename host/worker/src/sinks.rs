@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tidegate_connectors::{PaneSink, SideSink, SinkError};
 use tidegate_dataflow::channel::{Received, Receiver};
-use tidegate_dataflow::task::{Emission, Progress, SourceStatus, Task, TaskError};
-use tidegate_dataflow::{Account, Side, SideKind};
+use tidegate_dataflow::task::{Emission, Progress, SourceStatus, Task, TaskError, TaskReport};
+use tidegate_dataflow::{Account, OperatorReport, Side, SideKind, SourceReport};
 use tidegate_formats::SideRecord;
 use tidegate_types::batch::index;
 use tidegate_types::{EventTime, NO_CLOCK, PaneBatch, Value, ValueRef, Watermark};
@@ -23,6 +23,25 @@ pub struct RunProgress {
     pub slowest_partition: Option<(Value, Watermark)>,
     /// Bytes of records read.
     pub bytes_read: u64,
+}
+
+/// What a run that came to its end shows of itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunReport {
+    /// What became of every record.
+    pub account: Account,
+    /// The source's watermarks and the lateness of its records.
+    pub source: SourceReport,
+    /// Each subtask of each operator, in order.
+    pub operators: Vec<OperatorReport>,
+}
+
+/// The parts of a report, as they come in.
+#[derive(Debug, Default)]
+pub(crate) struct Gathered {
+    account: Account,
+    source: Option<SourceReport>,
+    operators: Vec<OperatorReport>,
 }
 
 /// Watches a run, for people.
@@ -51,8 +70,8 @@ pub(crate) struct SinkTask {
     outputs: Outputs,
     observer: Option<Box<dyn Observer>>,
     progress: RunProgress,
-    /// Where the account is left for the end of the run.
-    result: Arc<Mutex<Account>>,
+    /// Where the report is left for the end of the run.
+    result: Arc<Mutex<Gathered>>,
 }
 
 impl SinkTask {
@@ -60,7 +79,7 @@ impl SinkTask {
         inputs: Vec<Receiver<Emission>>,
         outputs: Outputs,
         observer: Option<Box<dyn Observer>>,
-        result: Arc<Mutex<Account>>,
+        result: Arc<Mutex<Gathered>>,
     ) -> Self {
         let progress = RunProgress {
             account: Account::default(),
@@ -90,6 +109,9 @@ impl SinkTask {
             }
         }
         self.progress.account += emission.account;
+        if let Some(report) = emission.report {
+            self.gather(report);
+        }
         if let Some(SourceStatus { watermark, clock, slowest, bytes }) = emission.source {
             self.progress.watermark = watermark;
             self.progress.clock = clock;
@@ -102,14 +124,31 @@ impl SinkTask {
         Ok(())
     }
 
+    fn gather(&self, report: TaskReport) {
+        let mut gathered = self.result.lock().unwrap_or_else(PoisonError::into_inner);
+        match report {
+            TaskReport::Source(source) => gathered.source = Some(source),
+            TaskReport::Operator(operator) => gathered.operators.push(operator),
+        }
+    }
+
     fn finish(&mut self) -> Result<(), SinkError> {
         self.outputs.panes.flush()?;
         let sides = [&mut self.outputs.too_late, &mut self.outputs.duplicates, &mut self.outputs.dead_letters];
         for sink in sides.into_iter().flatten() {
             sink.flush()?;
         }
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = self.progress.account;
+        self.result.lock().unwrap_or_else(PoisonError::into_inner).account = self.progress.account;
         Ok(())
+    }
+}
+
+impl Gathered {
+    /// The whole, once every task has finished.
+    pub(crate) fn into_report(self) -> RunReport {
+        let Self { account, source, mut operators } = self;
+        operators.sort_by_key(|report| (report.operator.clone(), report.subtask));
+        RunReport { account, source: source.expect("a source task reports before it finishes"), operators }
     }
 }
 

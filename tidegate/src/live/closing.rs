@@ -4,12 +4,15 @@ use std::time::Duration;
 
 use tidegate_connectors::Output;
 use tidegate_dataflow::Account;
+use tidegate_worker::RunReport;
 
+use super::lateness;
 use super::text::count;
 use crate::run::Outputs;
 
 /// The lines, without the summary, which comes after them.
-pub(super) fn lines(account: &Account, outputs: &Outputs, took: Duration) -> Vec<String> {
+pub(super) fn lines(report: &RunReport, outputs: &Outputs, took: Duration) -> Vec<String> {
+    let account = &report.account;
     let mut lines = vec![
         String::new(),
         format!(
@@ -34,6 +37,10 @@ pub(super) fn lines(account: &Account, outputs: &Outputs, took: Duration) -> Vec
         outputs.dead_letters.as_ref(),
         "--dead-letter",
     ));
+    if let Some(file) = &outputs.report {
+        lines.push(format!("  {:<13}{:>9}  in {}", "report", "", file.name()));
+    }
+    lines.extend(lateness::lines(&report.source));
     lines.extend(next(account, outputs));
     lines
 }
@@ -85,6 +92,9 @@ fn quoted(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tidegate_types::{NO_CLOCK, Watermark};
+    use tidegate_windows::{SourceReport, Standing};
+
     use super::*;
 
     #[test]
@@ -104,6 +114,7 @@ mod tests {
             too_late: None,
             dead_letters: Some(Output::from_flag("dead.ndjson")),
             duplicates: None,
+            report: None,
         };
         let expected = [
             "",
@@ -117,10 +128,18 @@ mod tests {
             "  grep LATE 'my panes.ndjson' | tail                              what late records changed after that",
             "  grep -o '\"reason\": *\"[^\"]*\"' dead.ndjson | sort | uniq -c   why records were rejected",
         ];
-        let lines = lines(&account, &outputs, Duration::from_millis(14_950));
+        let lines = lines(&of(account), &outputs, Duration::from_millis(14_950));
         assert_eq!(lines[..8], expected[..8]);
         assert_eq!(lines.len(), expected.len());
         assert!(lines[9].contains("dead.ndjson | sort | uniq -c   why records were rejected"));
+    }
+
+    /// The report of a run with this account, whose source had no partition.
+    fn of(account: Account) -> RunReport {
+        let now = Standing { watermark: Watermark::MAX, clock: NO_CLOCK, slowest: None };
+        let watermarks = SourceReport { now, before_end: None, partitions: Vec::new() };
+        let source = tidegate_dataflow::SourceReport { source: "source".into(), partitions: Vec::new(), watermarks };
+        RunReport { account, source, operators: Vec::new() }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! What stands in a cell comes from a tenant's data. Invariant: it never holds a character that a terminal obeys.
 
 use tidegate_formats::{format_time, write_value};
-use tidegate_types::{EventTime, ValueRef, Watermark};
+use tidegate_types::{EventTime, Millis, ValueRef, Watermark};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A value as people read it.
@@ -104,6 +104,21 @@ pub(super) fn bytes(number: u64) -> String {
     }
 }
 
+/// How long something takes, to two or three digits: `40 ms`, `7.5 s`, `95 min`, `21 h 41 min`, `3.5 d`.
+pub(super) fn span(duration: Millis) -> String {
+    let millis = duration.0.unsigned_abs();
+    let sign = if duration.0 < 0 { "-" } else { "" };
+    let (seconds, minutes, hours) = (millis / 1_000, millis / 60_000, millis / 3_600_000);
+    let text = match millis {
+        0..1_000 => format!("{millis} ms"),
+        1_000..120_000 => format!("{seconds}.{} s", millis % 1_000 / 100),
+        120_000..7_200_000 => format!("{minutes} min"),
+        7_200_000..172_800_000 => format!("{hours} h {} min", minutes % 60),
+        _ => format!("{}.{} d", hours / 24, hours % 24 * 10 / 24),
+    };
+    format!("{sign}{text}")
+}
+
 /// A time to the minute, or as exactly as it is: `2013-01-14 09:00`.
 pub(super) fn time(time: EventTime) -> String {
     let text = format_time(time).replacen('T', " ", 1);
@@ -157,6 +172,12 @@ mod tests {
         assert_eq!(fit("漢字漢字", 4, false), "漢… ");
         assert_eq!(fit("7", 3, true), "  7");
         assert_eq!(clip("abc", 0), "");
+    }
+
+    #[test]
+    fn a_span_has_few_digits() {
+        let spans = [0, 40, 7_500, 119_999, 5_700_000, 78_060_000, 302_400_000, -7_500].map(|ms| span(Millis(ms)));
+        assert_eq!(spans, ["0 ms", "40 ms", "7.5 s", "119.9 s", "95 min", "21 h 41 min", "3.5 d", "-7.5 s"]);
     }
 
     #[test]

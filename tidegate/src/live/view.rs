@@ -112,7 +112,7 @@ fn times(progress: Option<&RunProgress>) -> String {
     line
 }
 
-fn partition_name(partition: &Value) -> String {
+pub(super) fn partition_name(partition: &Value) -> String {
     match partition {
         Value::Int(number) => format!("partition {number}"),
         other => clip(&Cell::of(other.as_ref()).text, 24),

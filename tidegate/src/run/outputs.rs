@@ -1,5 +1,6 @@
 //! The outputs of a run: which flag names which, and that none destroys a file that the run needs or another output.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tidegate_connectors::source::ErrorKind;
@@ -7,6 +8,7 @@ use tidegate_connectors::{FilePaneSink, FileSideSink, Input, Output, SideSink, S
 use tidegate_types::PaneFields;
 use tidegate_worker::Outputs;
 
+use super::report::Report;
 use crate::cli::RunArgs;
 use crate::failure::{Failure, describe};
 
@@ -14,6 +16,7 @@ const OUTPUT: &str = "--output";
 const TOO_LATE: &str = "--too-late";
 const DEAD_LETTER: &str = "--dead-letter";
 const DUPLICATES: &str = "--duplicates";
+const REPORT: &str = "--report";
 
 /// Where everything goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +25,7 @@ pub(crate) struct Destinations {
     pub(crate) too_late: Option<Output>,
     pub(crate) dead_letters: Option<Output>,
     pub(crate) duplicates: Option<Output>,
+    pub(crate) report: Option<Output>,
 }
 
 impl Destinations {
@@ -32,6 +36,7 @@ impl Destinations {
             too_late: side(&args.too_late),
             dead_letters: side(&args.dead_letter),
             duplicates: side(&args.duplicates),
+            report: side(&args.report),
         }
     }
 
@@ -41,12 +46,13 @@ impl Destinations {
         sides.chain([&self.panes]).any(|output| *output == Output::Stdout)
     }
 
-    /// Each side output with its flag.
-    fn sides(&self) -> [(&'static str, Option<&Output>); 3] {
+    /// Each output beside the panes with its flag.
+    fn sides(&self) -> [(&'static str, Option<&Output>); 4] {
         [
             (TOO_LATE, self.too_late.as_ref()),
             (DEAD_LETTER, self.dead_letters.as_ref()),
             (DUPLICATES, self.duplicates.as_ref()),
+            (REPORT, self.report.as_ref()),
         ]
     }
 
@@ -77,6 +83,16 @@ impl Destinations {
         Ok(())
     }
 
+    /// Creates the file of the report, if one is wanted.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub(super) fn create_report(&self) -> Result<Option<ReportFile>, Failure> {
+        let Some(output) = &self.report else { return Ok(None) };
+        let to = output.create(REPORT).map_err(|error| failed(&error))?;
+        Ok(Some(ReportFile { name: output.name(), to }))
+    }
+
     /// Creates the outputs.
     ///
     /// # Errors
@@ -93,6 +109,27 @@ impl Destinations {
             too_late: side(TOO_LATE, &self.too_late)?,
             duplicates: side(DUPLICATES, &self.duplicates)?,
             dead_letters: side(DEAD_LETTER, &self.dead_letters)?,
+        })
+    }
+}
+
+/// Where the report of a run goes.
+pub(super) struct ReportFile {
+    name: String,
+    to: Box<dyn Write + Send>,
+}
+
+impl ReportFile {
+    /// Writes the report, on one line.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(super) fn write(mut self, report: &Report) -> Result<(), Failure> {
+        let line = report.line();
+        let written = self.to.write_all(line.as_bytes()).and_then(|()| self.to.flush());
+        written.map_err(|source| match source.kind() {
+            io::ErrorKind::BrokenPipe => failed(&SinkError::Closed { output: self.name }),
+            _ => failed(&SinkError::Write { output: self.name, source }),
         })
     }
 }

@@ -32,7 +32,11 @@ impl Output {
         }
     }
 
-    pub(super) fn create(&self, flag: &'static str) -> Result<Box<dyn Write + Send>, SinkError> {
+    /// Creates the output; `flag` names it in messages.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    pub fn create(&self, flag: &'static str) -> Result<Box<dyn Write + Send>, SinkError> {
         let Self::File(path) = self else {
             return Ok(Box::new(io::stdout()));
         };

@@ -1,6 +1,7 @@
 //! Paper calculations of docs/semantics.md, section 2.
 
-use tidegate_types::Millis;
+mod holds;
+mod random;
 
 use super::*;
 
@@ -8,7 +9,7 @@ const A: PartitionId = PartitionId(0);
 const B: PartitionId = PartitionId(1);
 
 fn source(strategy: Strategy, idle: Option<i64>, partitions: usize) -> SourceWatermarks {
-    let spec = WatermarkSpec { strategy, idle_partition_timeout: idle.map(Millis), max_drift: None };
+    let spec = WatermarkSpec { strategy, idle_partition_timeout: idle.map(Millis), max_drift: Some(Millis(20)) };
     SourceWatermarks::new(&spec, partitions, ClockStart::FirstArrival)
 }
 
@@ -65,6 +66,46 @@ fn partitions_that_fall_due_together_become_idle_together() {
     assert_eq!(advance(&mut source, 14), [(10, Watermark::at(50))], "all idle at 14: the watermark stays");
     source.hear(A);
     assert_eq!(source.record(A, 60, None), Some(Watermark::at(60)));
+}
+
+#[test]
+fn an_assigned_partition_holds_the_watermark_where_it_is() {
+    let mut source = source(bounded(0), Some(10), 1);
+    advance(&mut source, 0);
+    source.hear(A);
+    assert_eq!(source.record(A, 100, None), Some(Watermark::at(100)));
+    advance(&mut source, 5);
+    assert_eq!(source.assign(), B);
+    assert_eq!(source.slowest(), Some((B, Watermark::MIN)));
+    source.hear(A);
+    assert_eq!(source.record(A, 120, None), None);
+    assert_eq!(source.combined(), Watermark::at(100));
+    source.hear(B);
+    assert_eq!(source.record(B, 50, None), None, "behind the combined watermark: it stays");
+    assert_eq!(source.record(B, 110, None), Some(Watermark::at(110)));
+}
+
+#[test]
+fn the_timeout_of_an_assigned_partition_runs_from_its_assignment() {
+    let mut source = source(bounded(0), Some(10), 1);
+    advance(&mut source, 0);
+    source.assign();
+    advance(&mut source, 7);
+    source.assign();
+    source.hear(A);
+    assert_eq!(source.record(A, 100, None), None);
+    assert_eq!(advance(&mut source, 10), [], "the one assigned at 7 still counts");
+    source.hear(A);
+    assert_eq!(advance(&mut source, 17), [(17, Watermark::at(100))]);
+}
+
+#[test]
+fn a_source_without_partitions_waits_for_the_first() {
+    let mut source = source(bounded(0), None, 0);
+    assert_eq!(source.combined(), Watermark::MIN);
+    let first = source.assign();
+    assert_eq!(source.record(first, 5, None), Some(Watermark::at(5)));
+    assert_eq!(self::source(bounded(0), None, 0).end_all(), Some(Watermark::MAX));
 }
 
 #[test]

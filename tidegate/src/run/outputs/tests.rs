@@ -8,6 +8,7 @@ fn destinations(output: &str, too_late: Option<&str>, dead_letter: Option<&str>)
         too_late: too_late.map(Output::from_flag),
         dead_letters: dead_letter.map(Output::from_flag),
         duplicates: None,
+        report: None,
     }
 }
 
