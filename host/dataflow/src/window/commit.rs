@@ -18,7 +18,7 @@ impl WindowOperator {
         let mut decisions = Vec::new();
         if self.run.has_rows() && self.can_condemn() {
             let before = prep.condemned.len();
-            // The window hook first: its verdict depends on no accumulator, but those depend on which records it leaves.
+            // The window hook first: what it condemns need not be accumulated.
             if self.hook_decides() {
                 decisions = self.decide_rows(prep)?;
             }
