@@ -2,7 +2,7 @@
 """Makes trades.ndjson: invented trades of three symbols around the end of summer time and Thanksgiving 2026.
 
 The same on every run: the only source of chance is a generator with a fixed seed. A line is a trade as it is reported,
-in the order of the reports; most come within seconds, some minutes, some hours late, and some come twice.
+in the order of the reports; most come within seconds, some minutes, some hours, some a day late, and some come twice.
 
     python3 data/generate.py > data/trades.ndjson
 """
@@ -41,7 +41,9 @@ def delay_seconds(chance):
         return chance.below(20)
     if kind < 95:
         return 60 + chance.below(3_000)
-    return 3_600 + chance.below(14_400)
+    if kind < 98:
+        return 3_600 + chance.below(14_400)
+    return 43_200 + chance.below(72_000)
 
 
 def main():

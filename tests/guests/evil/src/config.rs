@@ -17,6 +17,8 @@ pub struct Config {
     pub on: Option<Mark>,
     /// The field that is looked at; none: `mark`.
     pub field: Option<String>,
+    /// In `decide`: only for windows to which so many rows were added; none: all.
+    pub count: Option<u32>,
 }
 
 /// A function of a hook, by its name in the contract.
@@ -160,6 +162,16 @@ impl Config {
     pub fn is_due(&self, place: Place, default: bool, marks: Option<&Column>) -> bool {
         let here = self.place.map_or(default, |wanted| wanted == place);
         here && self.evil.is_some() && marks.is_none_or(|marks| self.marked(marks).next().is_some())
+    }
+
+    /// Whether the deed is to be done in a call of `decide` about windows of these keys and counts.
+    pub fn is_due_deciding(&self, keys: Option<&Column>, counts: &[u32]) -> bool {
+        let counted = |window: usize| self.count.is_none_or(|count| counts[window] == count);
+        let due = self.place == Some(Place::Decide) && self.evil.is_some();
+        due && match keys {
+            Some(keys) => self.marked(keys).any(counted),
+            None => (0..counts.len()).any(counted),
+        }
     }
 
     /// The rows that have the mark; all rows where there is none to look for.

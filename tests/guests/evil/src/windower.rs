@@ -8,7 +8,7 @@ use crate::deed;
 
 const MINUTE: i64 = 60_000;
 
-/// The hook. It decides and emits only where the config's `in` says so.
+/// The hook. It decides and emits only where the config's `in` says so; there the mark is looked for in the first key field.
 pub struct EvilWindower {
     config: Config,
 }
@@ -41,15 +41,15 @@ impl ColumnWindower for EvilWindower {
 
     fn decide(
         &self,
-        _keys: Vec<Column>,
+        keys: Vec<Column>,
         _starts: &[i64],
         ends: &[i64],
-        _counts: &[u32],
+        counts: &[u32],
         watermark: i64,
     ) -> Result<Vec<Decision>, Fault> {
         let decide = |end: &i64| if *end <= watermark { Decision::FireAndPurge } else { Decision::Wait };
         let mut decisions: Vec<Decision> = ends.iter().map(decide).collect();
-        if let Some(evil) = self.config.evil.filter(|_| self.config.is_due(Place::Decide, false, None)) {
+        if let Some(evil) = self.config.evil.filter(|_| self.config.is_due_deciding(keys.first(), counts)) {
             deed::commit(evil)?;
             if evil == Evil::DecisionsShort {
                 decisions.pop();
@@ -58,9 +58,9 @@ impl ColumnWindower for EvilWindower {
         Ok(decisions)
     }
 
-    fn emit(&self, panes: Panes, _keys: Vec<Column>, values: Vec<Column>) -> Result<Rows, Fault> {
+    fn emit(&self, panes: Panes, keys: Vec<Column>, values: Vec<Column>) -> Result<Rows, Fault> {
         let mut output = Rows { columns: values, times: None, sources: None };
-        if let Some(evil) = self.config.evil.filter(|_| self.config.is_due(Place::Emit, false, None)) {
+        if let Some(evil) = self.config.evil.filter(|_| self.config.is_due(Place::Emit, false, keys.first())) {
             deed::commit(evil)?;
             if matches!(evil, Evil::SourcesRange | Evil::SourcesOrder | Evil::SourcesShort | Evil::TimesShort) {
                 crate::malformed::rows(evil, &mut output, panes.starts.len());
