@@ -54,8 +54,12 @@ fn panes_are_not_shared(pipeline: &Pipeline) -> Option<Fault> {
 
 fn condition_never_holds(pipeline: &Pipeline, aggregate: &Aggregate) -> Option<Fault> {
     let Aggregate::Builtin { name, condition: Some(condition), .. } = aggregate else { return None };
-    let (given, declared) = kinds::never_equal(pipeline, condition)?;
     let path = key(&key(&key("aggregate", name), "where"), "equals");
+    if condition.equals.is_null() {
+        let reason = "`where` never matches null, so nothing is counted; give a value";
+        return Some(Fault::new(path, "aggregate", reason));
+    }
+    let (given, declared) = kinds::never_equal(pipeline, condition)?;
     let reason = format!(
         "this is {given}, and {} is declared as {declared}: values of different kinds are never equal, so nothing is counted",
         quoted(&condition.field)

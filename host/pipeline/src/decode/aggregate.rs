@@ -132,10 +132,5 @@ fn condition(place: &Place<'_>) -> Result<Condition, PipelineError> {
     let object = place.object("`where`", &WHERE)?;
     let field = object.require("field", "name the field that is looked at")?.field()?;
     let equals = object.require("equals", "give the value that the field must have")?;
-    match equals.node.content.to_value() {
-        value if value.is_null() => {
-            Err(equals.refuse("`where` never matches null, so nothing would be counted; give a value"))
-        }
-        value => Ok(Condition { field, equals: value }),
-    }
+    Ok(Condition { field, equals: equals.node.content.to_value() })
 }

@@ -90,8 +90,8 @@ fn builtin_properties(function: Value) -> Value {
     let condition = json!({
         "field": described(reference("field"), "The field that is looked at."),
         "equals": {
-            "description": "The value it must have; type and value count.",
-            "type": ["boolean", "number", "string", "array", "object"],
+            "description": "The value it must have; type and value count. Nothing equals null.",
+            "type": ["boolean", "number", "string", "array", "object", "null"],
         },
     });
     json!({

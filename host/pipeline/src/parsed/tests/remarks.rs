@@ -99,3 +99,9 @@ fn remarks_that_sliding_windows_do_not_share_panes() {
         assert!(found.len() == 1 && found[0].contains("window.slide") && found[0].contains("600 windows"), "{found:?}");
     }
 }
+
+#[test]
+fn remarks_that_nothing_equals_null() {
+    let found = remarks(&edited("{fn: count}", "{fn: count, where: {field: a, equals: null}}"));
+    assert!(found.len() == 1 && found[0].contains("never matches null"), "{found:?}");
+}
