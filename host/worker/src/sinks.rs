@@ -70,6 +70,8 @@ pub(crate) struct SinkTask {
     outputs: Outputs,
     observer: Option<Box<dyn Observer>>,
     progress: RunProgress,
+    /// Whether something was written since the last flush.
+    held: bool,
     /// Where the report is left for the end of the run.
     result: Arc<Mutex<Gathered>>,
 }
@@ -88,10 +90,11 @@ impl SinkTask {
             slowest_partition: None,
             bytes_read: 0,
         };
-        Self { inputs, outputs, observer, progress, result }
+        Self { inputs, outputs, observer, progress, held: false, result }
     }
 
     fn write(&mut self, emission: Emission) -> Result<(), SinkError> {
+        self.held |= !(emission.panes.is_empty() && emission.sides.is_empty());
         for panes in &emission.panes {
             self.outputs.panes.write(panes)?;
             if let Some(observer) = &mut self.observer {
@@ -132,12 +135,18 @@ impl SinkTask {
         }
     }
 
-    fn finish(&mut self) -> Result<(), SinkError> {
+    fn flush(&mut self) -> Result<(), SinkError> {
         self.outputs.panes.flush()?;
         let sides = [&mut self.outputs.too_late, &mut self.outputs.duplicates, &mut self.outputs.dead_letters];
         for sink in sides.into_iter().flatten() {
             sink.flush()?;
         }
+        self.held = false;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), SinkError> {
+        self.flush()?;
         self.result.lock().unwrap_or_else(PoisonError::into_inner).account = self.progress.account;
         Ok(())
     }
@@ -171,7 +180,14 @@ impl Task for SinkTask {
             self.finish()?;
             return Ok(Progress::Finished);
         }
-        Ok(if worked { Progress::Worked } else { Progress::Waiting { until: None } })
+        if worked {
+            return Ok(Progress::Worked);
+        }
+        // Whoever reads the output should not wait for the next record to see what was emitted.
+        if self.held {
+            self.flush()?;
+        }
+        Ok(Progress::Waiting { until: None })
     }
 }
 
@@ -193,3 +209,6 @@ fn write_side(sink: &mut dyn SideSink, side: &Side) -> Result<(), SinkError> {
         fuel_used: side.fuel_used,
     })
 }
+
+#[cfg(test)]
+mod tests;

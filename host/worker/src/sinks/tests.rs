@@ -1,0 +1,39 @@
+//! The sink task holds nothing back while its inputs are silent.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tidegate_dataflow::channel::{Signal, channel};
+
+use super::*;
+
+/// Counts what is written and what is out for good.
+#[derive(Clone, Default)]
+struct Counting {
+    written: Arc<AtomicUsize>,
+    flushed: Arc<AtomicUsize>,
+}
+
+impl PaneSink for Counting {
+    fn write(&mut self, _panes: &PaneBatch) -> Result<(), SinkError> {
+        self.written.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        self.flushed.store(self.written.load(Ordering::Relaxed), Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+#[test]
+fn what_was_emitted_is_out_before_the_task_waits() {
+    let (sender, receiver) = channel(4, &Signal::new());
+    let sink = Counting::default();
+    let outputs = Outputs { panes: Box::new(sink.clone()), too_late: None, duplicates: None, dead_letters: None };
+    let mut task = SinkTask::new(vec![receiver], outputs, None, Arc::default());
+    sender.send(Emission { panes: vec![PaneBatch::default()], ..Emission::default() });
+    assert_eq!(task.step(None).expect("works"), Progress::Worked);
+    assert_eq!(sink.flushed.load(Ordering::Relaxed), 0);
+    assert_eq!(task.step(None).expect("works"), Progress::Waiting { until: None });
+    assert_eq!(sink.flushed.load(Ordering::Relaxed), 1);
+}
