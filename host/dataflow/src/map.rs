@@ -159,7 +159,7 @@ impl Work for MapWork<'_> {
         match insist(self.operator, || self.hook.process(call, &input))? {
             Ok(answer) => {
                 self.pacer.note(rows.len(), answer.fuel_used, budget);
-                self.keep(answer.value, rows, answer.fuel_used);
+                self.keep(answer.value, rows);
                 Ok(Ok(()))
             }
             Err(failure) => {
@@ -176,11 +176,11 @@ impl Work for MapWork<'_> {
 }
 
 impl MapWork<'_> {
-    fn keep(&mut self, mapped: Mapped, rows: &[u32], fuel_used: u64) {
+    fn keep(&mut self, mapped: Mapped, rows: &[u32]) {
         let component = self.hook.component();
         for rejection in mapped.rejected {
             let row = rows[index(rejection.row)];
-            let condemned = Condemned::by_guest(component, rejection.code, rejection.message, fuel_used);
+            let condemned = Condemned::by_guest(component, rejection.code, rejection.message);
             self.parts.condemned.push((row, condemned));
         }
         let first = self.parts.sources.len();

@@ -71,9 +71,9 @@ impl Condemned {
         }
     }
 
-    /// Refused by the hook in so many words.
-    pub(crate) fn by_guest(component: &Arc<ComponentId>, code: String, detail: String, fuel_used: u64) -> Self {
-        Self { code, detail, component: Some(Arc::clone(component)), fuel_used: Some(fuel_used) }
+    /// Refused by the hook in so many words. (That call's fuel says nothing of this record: it had neighbours.)
+    pub(crate) fn by_guest(component: &Arc<ComponentId>, code: String, detail: String) -> Self {
+        Self { code, detail, component: Some(Arc::clone(component)), fuel_used: None }
     }
 
     /// Its dead letter.

@@ -248,18 +248,57 @@ struct AggregateWork<'a> {
     condemned: Vec<(usize, Condemned)>,
 }
 
+impl AggregateWork<'_> {
+    /// The cells and accumulators at these places, and no others: what a call costs must not depend on records that are not
+    /// in it. No places: all of them.
+    fn part(&self, places: &[u32]) -> (Cells, Vec<Column>) {
+        if places.is_empty() {
+            return (self.cells.clone(), self.accumulators.clone());
+        }
+        let times = |times: &[i64]| if times.is_empty() { Vec::new() } else { at_places(times, places) };
+        let columns = |columns: &[Column]| columns.iter().map(|column| column.take(places)).collect();
+        let Cells { keys, starts, ends } = &self.cells;
+        (Cells { keys: columns(keys), starts: times(starts), ends: times(ends) }, columns(&self.accumulators))
+    }
+
+    /// Puts accumulators back to their places.
+    fn put(&mut self, places: &[u32], new: Vec<Column>) {
+        if places.is_empty() {
+            self.accumulators = new;
+            return;
+        }
+        let rows = self.accumulators.first().map_or(0, Column::len);
+        let mut from: Vec<u32> = (0..index32(rows)).collect();
+        for (at, place) in places.iter().enumerate() {
+            from[index(*place)] = index32(rows + at);
+        }
+        for (old, new) in self.accumulators.iter_mut().zip(&new) {
+            let mut both = ColumnBuilder::new();
+            both.append(old);
+            both.append(new);
+            *old = both.finish().take(&from);
+        }
+    }
+}
+
+fn at_places(times: &[i64], places: &[u32]) -> Vec<i64> {
+    places.iter().map(|place| times[index(*place)]).collect()
+}
+
 impl Work for AggregateWork<'_> {
     fn run(&mut self, call: Call, from: usize, to: usize) -> Result<Result<(), GuestFailure>, OperatorError> {
         let mut pairs: Vec<usize> = (self.records[from].0..self.records[to - 1].1).collect();
         let mut refused = Vec::new();
         loop {
             let rows: Vec<u32> = pairs.iter().map(|pair| self.rows[*pair]).collect();
-            let groups: Vec<u32> = pairs.iter().map(|pair| self.groups[*pair]).collect();
+            let all: Vec<u32> = pairs.iter().map(|pair| self.groups[*pair]).collect();
+            let (places, groups) = if all.len() == self.groups.len() { (Vec::new(), all) } else { distinct(&all) };
+            let (cells, accumulators) = self.part(&places);
             let input = self.reads.take(self.batch, &rows);
             let budget = self.hook.fuel_budget();
             let hook = &mut *self.hook;
-            let (cells, accumulators) = (&self.cells, &self.accumulators);
-            let answer = match insist(self.operator, || hook.accumulate(call, cells, accumulators, &groups, &input))? {
+            let answer = match insist(self.operator, || hook.accumulate(call, &cells, &accumulators, &groups, &input))?
+            {
                 Ok(answer) => answer,
                 Err(failure) => {
                     self.pacer.shrink();
@@ -268,14 +307,14 @@ impl Work for AggregateWork<'_> {
             };
             self.pacer.note(rows.len(), answer.fuel_used, budget);
             if answer.value.rejected.is_empty() {
-                self.accumulators = answer.value.accumulators;
+                self.put(&places, answer.value.accumulators);
                 self.condemned.append(&mut refused);
                 return Ok(Ok(()));
             }
             for rejection in answer.value.rejected {
                 let row = rows[index(rejection.row)];
                 let component = self.hook.component();
-                let condemned = Condemned::by_guest(component, rejection.code, rejection.message, answer.fuel_used);
+                let condemned = Condemned::by_guest(component, rejection.code, rejection.message);
                 refused.push((index(row), condemned));
             }
             pairs.retain(|pair| refused.iter().all(|(row, _)| *row != index(self.rows[*pair])));
