@@ -4,6 +4,7 @@
 
 mod chance;
 mod command;
+mod cuts;
 mod lines;
 
 pub mod ads;
@@ -11,4 +12,5 @@ pub mod flights;
 
 pub use chance::Chance;
 pub use command::{Finished, Folder, guest};
+pub use cuts::{CUTS, Outputs, all_outputs};
 pub use lines::{by_key, last_per_window, parsed};
