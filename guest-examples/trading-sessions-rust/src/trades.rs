@@ -31,7 +31,7 @@ impl Mapper for Trades {
         Ok(Self)
     }
 
-    fn map<'a>(&'a self, trade: Trade) -> Result<Priced, Reject> {
+    fn map(&self, trade: Trade) -> Result<Priced, Reject> {
         let Trade { price_cents, quantity } = trade;
         if price_cents <= 0 {
             return Err(reject!("bad-price", "the price is {price_cents} cents"));
