@@ -20,7 +20,7 @@ use tidegate_pipeline::Pipeline;
 use tidegate_types::{PaneBatch, PaneFields};
 use tidegate_worker::{Observer, RunProgress, RunReport};
 
-use crate::console::{Console, terminal_size};
+use crate::console::{Console, Size, terminal_size};
 use crate::failure::Failure;
 use crate::run::{Meter, Outputs};
 use rate::Stopwatch;
@@ -110,15 +110,13 @@ impl Live {
     pub(crate) fn finish(self, report: Option<&RunReport>, outputs: &Outputs) {
         let Some((stop, thread)) = self.drawer else { return };
         drop(stop);
-        let Ok(mut drawer) = thread.join() else { return };
+        let Ok(drawer) = thread.join() else { return };
         if self.watching == Watching::Status {
             return self.console.clear_region();
         }
         drawer.draw_end();
         if let Some(report) = report {
-            closing::lines(report, outputs, drawer.stopwatch.elapsed())
-                .iter()
-                .for_each(|line| self.console.line(line));
+            closing::lines(report, outputs, drawer.stopwatch.elapsed()).iter().for_each(|line| self.console.line(line));
         }
     }
 }
@@ -135,37 +133,49 @@ impl Drawer {
     fn draw(&mut self) {
         let (records, bytes) = self.meter.read();
         let moved = self.stopwatch.note(records);
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if !moved && !std::mem::take(&mut seen.changed) {
+        let read = view::Read { records, bytes, rate: self.stopwatch.rate() };
+        if self.watching == Watching::Status && self.stopwatch.elapsed() < PATIENCE {
             return;
         }
-        let read = view::Read { records, bytes, rate: self.stopwatch.rate() };
+        let size = terminal_size();
+        let picture = {
+            let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+            if !std::mem::take(&mut seen.changed) && !moved {
+                return;
+            }
+            self.picture(&read, &seen, size)
+        };
+        // The engine does not wait for the terminal.
+        self.show(picture, size);
+    }
+
+    /// What there is to see now.
+    fn picture(&self, read: &view::Read, seen: &Seen, size: Size) -> Vec<String> {
+        let progress = seen.progress.as_ref();
         match self.watching {
-            Watching::Nothing => {}
-            Watching::Status if self.stopwatch.elapsed() < PATIENCE => {}
-            Watching::Status => {
-                let size = terminal_size();
-                self.console.draw(vec![self.view.status(&read, seen.progress.as_ref(), size.columns)], size);
-            }
-            Watching::Lines => self.console.line(&self.view.line(&read, seen.progress.as_ref())),
-            Watching::Table => {
-                let size = terminal_size();
-                self.console.draw(self.view.screen(&read, seen.progress.as_ref(), &seen.windows, size), size);
-            }
+            Watching::Nothing => Vec::new(),
+            Watching::Status => vec![self.view.status(read, progress, size.columns)],
+            Watching::Lines => vec![self.view.line(read, progress)],
+            Watching::Table => self.view.screen(read, progress, &seen.windows, size),
+        }
+    }
+
+    fn show(&self, picture: Vec<String>, size: Size) {
+        match self.watching {
+            Watching::Nothing | Watching::Lines => picture.iter().for_each(|line| self.console.line(line)),
+            Watching::Status | Watching::Table => self.console.draw(picture, size),
         }
     }
 
     /// The last picture, which stays.
-    fn draw_end(&mut self) {
+    fn draw_end(&self) {
         let (records, bytes) = self.meter.read();
         let read = view::Read { records, bytes, rate: self.stopwatch.average(records) };
+        let size = terminal_size();
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.watching == Watching::Table {
-            let size = terminal_size();
-            self.console.draw(self.view.screen(&read, seen.progress.as_ref(), &seen.windows, size), size);
-            self.console.keep_region();
-        } else {
-            self.console.line(&self.view.line(&read, seen.progress.as_ref()));
+        self.show(self.picture(&read, &seen, size), size);
+        self.console.keep_region();
+        if self.watching == Watching::Lines {
             self.view.last_windows(&seen.windows).iter().for_each(|line| self.console.line(line));
         }
     }

@@ -14,6 +14,8 @@ const START: u64 = 1_792_659_600_000;
 const STEP: u64 = 150;
 /// The watermark's delay and the largest ordinary disorder, ms.
 const DISORDER: u64 = 30_000;
+/// Beyond the window and the watermark's delay, within the lateness, ms.
+const LATE: u64 = 3 * 60_000;
 /// Beyond the window, its lateness and the watermark's delay, ms.
 const FAR_TOO_LATE: u64 = 13 * 60_000;
 
@@ -24,6 +26,8 @@ pub struct Ads {
     pub lines: Vec<String>,
     /// How many lines are no valid record.
     pub malformed: u64,
+    /// How many lines arrive after their window closed, and while it takes late records.
+    pub late: u64,
     /// How many lines arrive so late that their windows are gone.
     pub far_too_late: u64,
     /// How many lines repeat one that was sent at most a minute before.
@@ -36,15 +40,20 @@ impl Ads {
         let mut chance = Chance::of_seed(seed);
         let mut ads = Self::default();
         let mut arriving: Vec<(u64, u64, String)> = Vec::new();
-        // After the last event the watermark stands still, and what comes then is not too late.
-        let in_time_to_be_late = events / 4..events.saturating_sub(FAR_TOO_LATE / STEP);
+        // After the last event the watermark stands still, and what comes then is not late.
+        let can_be_late = events / 4..events.saturating_sub(FAR_TOO_LATE / STEP);
         for number in 0..events {
             let time = START + number * STEP;
-            let late = in_time_to_be_late.contains(&number) && chance.of_thousand(2);
-            let delay = if late { FAR_TOO_LATE } else { chance.below(DISORDER) };
+            let delay = match chance.below(1000) {
+                0..3 if can_be_late.contains(&number) => FAR_TOO_LATE,
+                3..10 if can_be_late.contains(&number) => LATE + chance.below(DISORDER),
+                _ => chance.below(DISORDER),
+            };
             let event = event(&mut chance, number, time, time + delay);
-            if late {
+            if delay >= FAR_TOO_LATE {
                 ads.far_too_late += 1;
+            } else if delay >= LATE {
+                ads.late += 1;
             } else if chance.of_thousand(10) {
                 // The copy comes after the first, while the window is open or takes late records.
                 let again = time + delay + 1 + chance.below(60_000);
@@ -106,8 +115,10 @@ fn malformed(chance: &mut Chance, number: u64, arrival: u64) -> String {
     match chance.below(4) {
         0 => format!("{{\"event_id\": \"broken-{number}\", \"campaign_id\": "),
         1 => format!("[{number}]"),
-        2 => json!({"event_id": format!("timeless-{number}"), "campaign_id": "c-0001", "arrival": arrival}).to_string(),
-        _ => json!({"event_id": format!("zoneless-{number}"), "event_time": "2026-10-22T09:00:00", "shard": 0})
+        2 => {
+            json!({"event_id": format!("timeless-{number}"), "campaign_id": "c-0001", "arrival": arrival}).to_string()
+        }
+        _ => json!({"event_id": format!("zoneless-{number}"), "campaign_id": "c-0001", "event_time": "2026-10-22T09:00:00", "shard": 0})
             .to_string(),
     }
 }

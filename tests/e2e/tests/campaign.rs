@@ -71,7 +71,10 @@ fn every_event_is_where_it_belongs() {
     let ads = Ads::generate(SEED, EVENTS);
     let folder = prepared(&ads);
     let done = run(&folder, "pipeline.yaml", &[]);
-    assert!(ads.malformed > 10 && ads.repeated > 50 && ads.far_too_late > 3, "the stream has all kinds: {ads:?}");
+    assert!(
+        ads.malformed > 10 && ads.repeated > 50 && ads.far_too_late > 3 && ads.late > 10,
+        "the stream has all kinds: {ads:?}"
+    );
     let counts = ["read", "rejected", "duplicate", "too_late", "unshown"].map(|key| done.count(key));
     let lines = u64::try_from(ads.lines.len()).unwrap();
     assert_eq!(counts, [lines, ads.malformed, ads.repeated, ads.far_too_late, 0]);
@@ -138,6 +141,8 @@ fn panes_come_early_on_time_and_late() {
         assert_eq!(u64::try_from(shown).unwrap(), done.count(&format!("panes.{timing}")), "{timing}");
     }
     assert!(done.count("panes.EARLY") > 0 && done.count("panes.ON_TIME") > 0);
+    // Each late record is shown at once.
+    assert_eq!(done.count("panes.LATE"), ads.late);
     for (key, lines) in by_key(&folder.read("panes.ndjson"), &["campaign_id", "country", "window_start"]) {
         let indexes: Vec<u64> =
             parsed(&lines.join("\n")).iter().map(|pane| pane["pane"]["index"].as_u64().unwrap()).collect();
@@ -179,6 +184,6 @@ fn the_file_is_accepted_with_a_warning_that_nothing_is_kept() {
     let done = run(&folder, "pipeline.yaml", &[]);
     let warnings: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
     assert!(warnings.iter().any(|line| line.contains("checkpoint (line 27): ")), "{warnings:?}");
-    assert!(warnings.iter().any(|line| line.contains("dedup.horizon (line 22): ")), "{warnings:?}");
+    assert!(warnings.iter().any(|line| line.contains("dedup.horizon (line 21): ")), "{warnings:?}");
     assert_eq!(done.stderr.lines().count(), warnings.len() + 1, "warnings, then the summary: {}", done.stderr);
 }

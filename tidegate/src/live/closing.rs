@@ -116,22 +116,22 @@ mod tests {
             duplicates: None,
             report: None,
         };
+        let lines = lines(&of(account), &outputs, Duration::from_millis(14_950));
         let expected = [
             "",
             "27,004 records in 14.9 s: 26,990 accepted, 0 filtered, 4 too late, 0 duplicate, 10 rejected.",
-            "  panes               6  in my panes.ndjson",
-            "  too late            4  counted only; --too-late FILE keeps them",
-            "  duplicates          0",
-            "  dead letters       10  in dead.ndjson",
+            "  panes                6  in my panes.ndjson",
+            "  too late             4  counted only; --too-late FILE keeps them",
+            "  duplicates           0",
+            "  dead letters        10  in dead.ndjson",
             "Look next at:",
-            "  grep ON_TIME 'my panes.ndjson' | tail                           what was known when each window closed",
-            "  grep LATE 'my panes.ndjson' | tail                              what late records changed after that",
-            "  grep -o '\"reason\": *\"[^\"]*\"' dead.ndjson | sort | uniq -c   why records were rejected",
         ];
-        let lines = lines(&of(account), &outputs, Duration::from_millis(14_950));
-        assert_eq!(lines[..8], expected[..8]);
-        assert_eq!(lines.len(), expected.len());
-        assert!(lines[9].contains("dead.ndjson | sort | uniq -c   why records were rejected"));
+        assert_eq!(lines[..7], expected);
+        let commands = ["grep ON_TIME 'my panes.ndjson' | tail  ", "grep LATE 'my panes.ndjson' | tail  ", "grep -o "];
+        assert_eq!(lines.len(), expected.len() + commands.len());
+        for (line, command) in lines[7..].iter().zip(commands) {
+            assert!(line.trim_start().starts_with(command), "{line}");
+        }
     }
 
     /// The report of a run with this account, whose source had no partition.

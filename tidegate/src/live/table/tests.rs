@@ -14,7 +14,7 @@ fn columns_that_do_not_fit_are_left_out_at_the_right() {
     assert_eq!(widths(&header, &rows, 80), (vec![22, 6, 7, 8, 8], true));
     assert_eq!(widths(&header, &rows, 58), (vec![22, 6, 7, 8], false));
     // What is left is wide enough to say something.
-    assert_eq!(widths(&header, &rows, 48), (vec![22, 6, 7, 6], false));
+    assert_eq!(widths(&header, &rows, 49), (vec![22, 6, 7, 6], false));
     assert_eq!(widths(&header, &rows, 20), (vec![18], false));
 }
 
