@@ -1,5 +1,7 @@
 //! The example `guest-examples/flight-delays-rust`: a map hook and an aggregate hook in WebAssembly over real flights.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -56,12 +58,14 @@ fn the_example_runs_as_its_readme_says() {
 
 #[test]
 fn the_hooks_agree_with_the_built_in_functions() {
+    /// Airport and hour: flights, departed, delayed, the worst delay.
+    type Hours = BTreeMap<(String, String), (u64, u64, u64, Option<i64>)>;
     let folder = prepared();
     run(&folder, &[]);
     // What the hooks compute, computed here from the flights.
     let gone: Vec<u64> =
         parsed(&folder.read("late.ndjson")).iter().map(|line| line["offset"].as_u64().unwrap()).collect();
-    let mut expected: BTreeMap<(String, String), (u64, u64, u64, Option<i64>)> = BTreeMap::new();
+    let mut expected = Hours::new();
     let events = folder.read("flights.ndjson");
     for (_, flight) in (0..).zip(parsed(&events)).filter(|(offset, _)| !gone.contains(offset)) {
         let text = |field: &str| flight[field].as_str().unwrap().to_owned();
@@ -79,7 +83,7 @@ fn the_hooks_agree_with_the_built_in_functions() {
         let key = (text("origin"), text("window_start")[..13].to_owned());
         (key, (count("flights"), count("departed"), count("delayed"), pane["worst_min"].as_i64()))
     };
-    assert_eq!(panes.values().map(row).collect::<BTreeMap<_, _>>(), expected);
+    assert_eq!(panes.values().map(row).collect::<Hours>(), expected);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 //! SQL knows nothing of watermarks, so the query computes the one that each line was judged against, from the lines before
 //! it in the file: the least over the airports of the greatest scheduled departure so far, less the delay.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::BTreeMap;
 
 use rusqlite::Connection;

@@ -46,12 +46,11 @@ fn cells(row: &Row) -> Vec<Cell> {
 
 /// Which firing it is. Early values are marked as what they are: a guess.
 fn pane(row: &Row) -> String {
-    let firing = match row.timing {
+    match row.timing {
         Timing::Early => format!("~ early #{}", row.index),
         Timing::OnTime => format!("on time #{}", row.index),
         Timing::Late => format!("late #{}", row.index),
-    };
-    if row.is_last { firing + ", last" } else { firing }
+    }
 }
 
 fn style(timing: Timing) -> Style {

@@ -126,9 +126,13 @@ pub(super) fn time(time: EventTime) -> String {
     text.strip_suffix(":00").unwrap_or(text).to_owned()
 }
 
-/// A window: `2013-01-14 09:00–10:00`, with the end's date where it is another.
+/// A window: `2013-01-14 09:00–10:00`, with the end's date where it is another. Midnight ends the day as `24:00`.
 pub(super) fn window(window: Option<(EventTime, EventTime)>) -> String {
+    const DAY: EventTime = 86_400_000;
     let Some((start, end)) = window else { return "all time".to_owned() };
+    if end.rem_euclid(DAY) == 0 && end.div_euclid(DAY) - 1 == start.div_euclid(DAY) {
+        return format!("{}–24:00", time(start));
+    }
     let (start, end) = (time(start), time(end));
     match (start.split_once(' '), end.split_once(' ')) {
         (Some((day, _)), Some((other, clock))) if day == other => format!("{start}–{clock}"),
@@ -160,7 +164,7 @@ mod tests {
     fn numbers_are_readable() {
         assert_eq!(Cell::of(ValueRef::Int(i64::MIN)).text, "-9,223,372,036,854,775,808");
         assert_eq!(Cell::of(ValueRef::Int(-999)).text, "-999");
-        assert_eq!(Cell::of(ValueRef::Float(3.14159)).text, "3.14");
+        assert_eq!(Cell::of(ValueRef::Float(41.666)).text, "41.67");
         assert_eq!((count(0), count(1000), count(27_004)), ("0".into(), "1,000".into(), "27,004".into()));
         assert_eq!((bytes(999), bytes(5_660_215)), ("999 B".into(), "5.6 MB".into()));
     }
@@ -182,11 +186,13 @@ mod tests {
 
     #[test]
     fn windows_name_the_day_once() {
-        let at = |text| tidegate_formats::parse_rfc3339(text).unwrap();
+        let at = |text| tidegate_formats::parse_rfc3339(text).expect("a time");
         let hour = (at("2013-01-14T09:00:00Z"), at("2013-01-14T10:00:00Z"));
         assert_eq!(window(Some(hour)), "2013-01-14 09:00–10:00");
-        let night = (at("2013-01-14T23:59:30Z"), at("2013-01-15T00:00:00Z"));
-        assert_eq!(window(Some(night)), "2013-01-14 23:59:30–2013-01-15 00:00");
+        let evening = (at("2013-01-14T23:59:30Z"), at("2013-01-15T00:00:00Z"));
+        assert_eq!(window(Some(evening)), "2013-01-14 23:59:30–24:00");
+        let night = (at("2013-01-14T23:00:00Z"), at("2013-01-15T01:00:00Z"));
+        assert_eq!(window(Some(night)), "2013-01-14 23:00–2013-01-15 01:00");
         assert_eq!(window(None), "all time");
     }
 }

@@ -23,7 +23,6 @@ pub(super) struct Row {
     pub(super) key: Vec<Cell>,
     pub(super) timing: Timing,
     pub(super) index: u64,
-    pub(super) is_last: bool,
     pub(super) values: Vec<Cell>,
     /// When it changed, by a count of changes.
     changed: u64,
@@ -61,8 +60,8 @@ impl Windows {
             return;
         }
         let values = panes.values.iter().map(|column| Cell::of(column.value(at))).collect();
-        let PaneInfo { window, timing, index, is_last, .. } = *info;
-        self.rows.insert(id, Row { window, key, timing, index, is_last, values, changed: self.changes });
+        let PaneInfo { window, timing, index, .. } = *info;
+        self.rows.insert(id, Row { window, key, timing, index, values, changed: self.changes });
     }
 
     fn forget(&mut self) {
