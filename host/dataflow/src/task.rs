@@ -247,3 +247,6 @@ impl Task for WindowTask {
         Ok(Progress::Worked)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,128 @@
+//! A source task by itself, stepped by hand on a wall clock.
+
+use tidegate_connectors::SourceBatch;
+use tidegate_types::{PartitionId, Value, Watermark};
+
+use super::*;
+use crate::channel::{Signal, channel};
+use crate::job::{Job, JobHooks, JobOptions};
+
+const PIPELINE: &str = "
+job: j
+version: 1
+source:
+  log: in
+  timestamp_field: t
+  watermark: {strategy: ascending, idle_partition_timeout: 10s}
+key_by: []
+window: {type: tumbling, size: 1h}
+aggregate: {n: {fn: count}}
+sink: {type: log, log: out}
+";
+
+/// A source task of two partitions, and the ends of its channels. There is room for one batch behind it.
+struct Bench {
+    task: SourceTask,
+    input: Sender<Result<SourceBatch, SourceError>>,
+    behind: Receiver<Batch>,
+    emissions: Receiver<Emission>,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let pipeline = tidegate_pipeline::parse(PIPELINE).unwrap().pipeline;
+        let options = JobOptions {
+            parallelism: 1,
+            batch_rows: 100,
+            partitions: vec![Value::Int(0), Value::Int(1)],
+            arrival_field: None,
+            wall_clock: Some(0),
+        };
+        let job = Job::new(&pipeline, JobHooks::default(), options).unwrap();
+        let signal = Signal::new();
+        let (input, records) = channel(8, &signal);
+        let (output, behind) = channel(1, &signal);
+        let (emitted, emissions) = channel(8, &signal);
+        let task = SourceTask::new(records, job.source, job.exchange, vec![output], emitted);
+        Self { task, input, behind, emissions }
+    }
+
+    /// Hands in records: a partition and an event time each.
+    fn read(&self, records: &[(u32, i64)]) {
+        let mut batch = SourceBatch::default();
+        let mut data = Vec::new();
+        for (partition, time) in records {
+            let start = u32::try_from(data.len()).unwrap();
+            data.extend(format!("{{\"t\": {time}}}").into_bytes());
+            batch.spans.push((start, u32::try_from(data.len()).unwrap()));
+            batch.partition.push(Some(PartitionId(*partition)));
+            batch.offsets.push(0);
+        }
+        batch.data = data.into();
+        self.input.send(Ok(batch));
+    }
+
+    fn step(&mut self, now: i64) -> Progress {
+        self.task.step(Some(now)).unwrap()
+    }
+
+    /// Takes what came out, and so gives credit.
+    fn take(&self) {
+        assert!(matches!(self.behind.receive(), Received::Element(_)));
+        assert!(matches!(self.emissions.receive(), Received::Element(_)));
+    }
+
+    fn watermark(&self) -> Watermark {
+        self.task.report().watermarks.now.watermark
+    }
+}
+
+#[test]
+fn backpressure_makes_no_partition_idle() {
+    let mut bench = Bench::new();
+    bench.read(&[(0, 5_000), (1, 50_000)]);
+    assert_eq!(bench.step(0), Progress::Worked);
+    // Nobody takes the batch: the source stands still from 1 s to 100 s.
+    for now in [1_000, 40_000, 99_000] {
+        assert_eq!(bench.step(now), Progress::Waiting { until: None });
+    }
+    bench.take();
+    assert_eq!(bench.step(100_000), Progress::Worked, "something might be due");
+    assert_eq!(bench.watermark(), Watermark::at(5_000), "only one second of silence is the partitions' own");
+    bench.take();
+    bench.read(&[(1, 60_000)]);
+    assert_eq!(bench.step(105_000), Progress::Worked);
+    bench.take();
+    assert_eq!(bench.step(108_999), Progress::Waiting { until: Some(109_000) });
+    assert_eq!(bench.step(109_000), Progress::Worked);
+    assert_eq!(bench.watermark(), Watermark::at(60_000), "ten seconds of silence: partition 0 is idle");
+}
+
+#[test]
+fn a_silent_partition_is_idle_without_backpressure() {
+    let mut bench = Bench::new();
+    bench.read(&[(0, 5_000), (1, 50_000)]);
+    bench.step(0);
+    bench.take();
+    bench.read(&[(1, 60_000)]);
+    bench.step(4_000);
+    bench.take();
+    assert_eq!(bench.step(9_999), Progress::Waiting { until: Some(10_000) });
+    assert_eq!(bench.step(10_000), Progress::Worked);
+    assert_eq!(bench.watermark(), Watermark::at(60_000));
+}
+
+#[test]
+fn the_last_emission_has_the_report() {
+    let mut bench = Bench::new();
+    bench.read(&[(0, 5_000), (0, 4_000), (1, 50_000)]);
+    bench.step(0);
+    bench.take();
+    drop(std::mem::replace(&mut bench.input, channel(1, &Signal::new()).0));
+    assert_eq!(bench.step(1), Progress::Finished);
+    let Received::Element(Emission { report: Some(TaskReport::Source(report)), .. }) = bench.emissions.receive() else {
+        panic!("no report");
+    };
+    assert_eq!((&*report.source, report.partitions), ("source", vec![Value::Int(0), Value::Int(1)]));
+    assert_eq!(report.watermarks.partitions[0].lateness.max().0, 1_000);
+}
