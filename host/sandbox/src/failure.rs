@@ -46,6 +46,10 @@ pub(crate) fn sort(error: &wasmtime::Error, function: &str, spent: Spent) -> Hoo
             (OUT_OF_FUEL, format!("`{function}` used up its budget of {} fuel{}", spent.fuel_budget, stack(error)))
         }
         Some(trap) => (TRAP, format!("`{function}`: {}{}", trap_text(*trap), stack(error))),
+        // Within guest code, the host only fails while it reads what the guest passes to it.
+        None if in_guest(error) => {
+            (TRAP, format!("`{function}`: {}{}", passed_text(error, spent.answer_bytes), stack(error)))
+        }
         None => (MALFORMED, lift_text(error, function, spent.answer_bytes)),
     };
     GuestFailure { code, detail, fuel_used: spent.fuel_used }.into()
@@ -75,13 +79,41 @@ fn trap_text(trap: Trap) -> String {
     }
 }
 
-/// Errors without a trap arise where the host reads what the guest returned.
-fn lift_text(error: &wasmtime::Error, function: &str, answer_bytes: usize) -> String {
-    let cause = error.root_cause().to_string();
-    if cause.contains("fuel allocated for hostcalls has been exhausted") {
-        return format!("`{function}`: the answer is larger than the {answer_bytes} bytes allowed for this call");
+fn in_guest(error: &wasmtime::Error) -> bool {
+    error.downcast_ref::<WasmBacktrace>().is_some_and(|backtrace| !backtrace.frames().is_empty())
+}
+
+fn passed_text(error: &wasmtime::Error, answer_bytes: usize) -> String {
+    match cause(error) {
+        Cause::TooLarge => {
+            format!("what it passed to the host is larger than the {answer_bytes} bytes allowed for this call")
+        }
+        Cause::Other(text) => format!("what it passed to the host is malformed: {text}"),
     }
-    format!("`{function}`: {}", text::line(&cause, MESSAGE_BYTES))
+}
+
+/// Other errors without a trap arise where the host reads what the guest returned.
+fn lift_text(error: &wasmtime::Error, function: &str, answer_bytes: usize) -> String {
+    match cause(error) {
+        Cause::TooLarge => {
+            format!("`{function}`: the answer is larger than the {answer_bytes} bytes allowed for this call")
+        }
+        Cause::Other(text) => format!("`{function}`: {text}"),
+    }
+}
+
+enum Cause {
+    TooLarge,
+    Other(String),
+}
+
+fn cause(error: &wasmtime::Error) -> Cause {
+    let cause = error.root_cause().to_string();
+    // wasmtime's error for this is not public; a test holds its text.
+    if cause.contains("fuel allocated for hostcalls has been exhausted") {
+        return Cause::TooLarge;
+    }
+    Cause::Other(text::line(&cause, MESSAGE_BYTES))
 }
 
 /// The innermost functions, as ` (in a < b < c)`, where their names are known.

@@ -44,10 +44,7 @@ fn column(column: ColumnResult, field: &Field, rows: usize) -> Result<Column, St
             Ok(Column::Int(Int64Array::new(ScalarBuffer::from(values), nulls)))
         }
         (ValuesResult::Floats(values), Kind::Float) => Ok(Column::Float(floats(values, nulls, rows)?)),
-        (ValuesResult::Texts(texts), Kind::Text) => {
-            utf8(&texts)?;
-            Ok(Column::Text(var_bytes::<Utf8Type>(texts, nulls, rows)?))
-        }
+        (ValuesResult::Texts(texts), Kind::Text) => Ok(Column::Text(var_bytes::<Utf8Type>(texts, nulls, rows)?)),
         (ValuesResult::Bytes(bytes), Kind::Bytes) => Ok(Column::Bytes(var_bytes::<BinaryType>(bytes, nulls, rows)?)),
         (values, kind) => Err(format!("it holds {}, the plan declares {kind}", kind_of(&values))),
     }
@@ -101,27 +98,6 @@ fn floats(mut values: Vec<f64>, nulls: Option<NullBuffer>, rows: usize) -> Resul
     Ok(Float64Array::new(ScalarBuffer::from(values), nulls))
 }
 
-/// Every row UTF-8 by itself: the whole is, and every offset is at a character's start.
-fn utf8(texts: &VarBytesResult) -> Result<(), String> {
-    let whole = std::str::from_utf8(&texts.data);
-    let place = |offset: u32| usize::try_from(offset).unwrap_or(usize::MAX);
-    let at = match &whole {
-        Err(error) => Some(error.valid_up_to()),
-        // Offsets beyond the end are found later, in words of their own.
-        Ok(text) if text.is_ascii() => None,
-        Ok(text) => {
-            texts.offsets.iter().map(|offset| place(*offset)).find(|at| *at < text.len() && !text.is_char_boundary(*at))
-        }
-    };
-    match at {
-        Some(at) => {
-            let row = texts.offsets.partition_point(|offset| place(*offset) <= at).saturating_sub(1);
-            Err(format!("it is not UTF-8 at row {row} (byte {at} of its data)"))
-        }
-        None => Ok(()),
-    }
-}
-
 fn var_bytes<T: ByteArrayType<Offset = i32>>(
     values: VarBytesResult,
     nulls: Option<NullBuffer>,
@@ -131,7 +107,23 @@ fn var_bytes<T: ByteArrayType<Offset = i32>>(
     self::offsets(&offsets, rows, data.len())?;
     let offsets: Vec<i32> = offsets.into_iter().map(u32::cast_signed).collect();
     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-    GenericByteArray::try_new(offsets, Buffer::from_vec(data), nulls).map_err(|error| error.to_string())
+    let data = Buffer::from_vec(data);
+    // Arrow checks that each text is UTF-8 by itself; what is wrong is looked up only if something is.
+    GenericByteArray::try_new(offsets.clone(), data.clone(), nulls).map_err(|_| not_utf8(&offsets, &data))
+}
+
+/// Where texts are not UTF-8 row by row.
+fn not_utf8(offsets: &[i32], data: &[u8]) -> String {
+    let place = |offset: i32| usize::try_from(offset).expect("offsets were checked");
+    let at = match std::str::from_utf8(data) {
+        Err(error) => error.valid_up_to(),
+        Ok(text) => {
+            let within = offsets.iter().map(|offset| place(*offset)).find(|at| !text.is_char_boundary(*at));
+            within.expect("the texts as a whole are UTF-8, so one of them begins within a character")
+        }
+    };
+    let row = offsets.partition_point(|offset| place(*offset) <= at).saturating_sub(1);
+    format!("it is not UTF-8 at row {row} (byte {at} of its data)")
 }
 
 /// Checks offsets: one more than rows, from 0, never falling, to `end`.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use tidegate_isolation::core;
-use tidegate_isolation::host::{fields, load, rows, sandbox};
+use tidegate_isolation::host::{fields, guest_failure, load, rows, sandbox};
 use tidegate_isolation::mapper::{IDENTITY, process};
 use tidegate_sandbox::{GuestLog, LogLevel, OpenOptions};
 use tidegate_types::hooks::{Call, MapHook};
@@ -83,14 +83,22 @@ fn a_flood_is_dropped_and_counted_and_costs_the_same_fuel() {
 }
 
 #[test]
-fn a_line_that_is_not_utf8_or_not_there_ends_the_call() {
-    for (body, text) in [
-        ("(call $log (i32.const 1) (i32.const 4096) (i32.const 2))", "\\ff\\fe"),
-        ("(call $log (i32.const 1) (i32.const 0x7fffff00) (i32.const 5))", ""),
-        ("(call $log (i32.const 9) (i32.const 4096) (i32.const 5))", "hello"),
-    ] {
+fn a_line_that_is_not_utf8_or_not_there_is_a_trap() {
+    let bad = [
+        ("(call $log (i32.const 1) (i32.const 4096) (i32.const 2))", "\\ff\\fe", "malformed: invalid utf-8"),
+        ("(call $log (i32.const 1) (i32.const 0x7fffff00) (i32.const 5))", "", "malformed: string pointer"),
+        ("(call $log (i32.const 9) (i32.const 4096) (i32.const 5))", "hello", "malformed: unexpected discriminant"),
+        (
+            "(drop (memory.grow (i32.const 10))) (call $log (i32.const 1) (i32.const 4096) (i32.const 300000))",
+            "",
+            "larger than the 262144 bytes allowed for this call",
+        ),
+    ];
+    for (body, text, says) in bad {
         let (lines, mut hook) = hook(body, text);
-        assert!(hook.process(Call::USUAL, &rows(0, 1)).is_err());
+        let failure = guest_failure(hook.process(Call::USUAL, &rows(0, 1)), "trap");
+        assert!(failure.detail.starts_with("`mapper.process`: what it passed to the host is "), "{failure}");
+        assert!(failure.detail.contains(says), "{failure}");
         assert!(lines.lines.lock().expect("nobody panics").is_empty());
     }
 }
