@@ -4,7 +4,7 @@
 
 use tidegate_pipeline::{Accumulation, Early, Late, WindowKind};
 use tidegate_types::batch::{index, index32};
-use tidegate_types::{Timing, ValueRef};
+use tidegate_types::{Millis, Timing, ValueRef};
 use tidegate_windows::{SessionMerge, WindowSpan, covering_windows, is_gone, merge_session};
 
 use super::keys::KeyId;
@@ -98,10 +98,10 @@ impl WindowOperator {
             WindowKind::Sliding { size, slide, offset } => (*size, *slide, *offset),
             WindowKind::Session { gap, max_duration } => {
                 let own = WindowSpan { start: time, end: time.saturating_add(gap.0) };
-                let kept = key.map_or(&[][..], |key| self.keys.sessions(key));
-                let spans: Vec<WindowSpan> = kept.iter().map(|slot| self.windows.slot(*slot).span).collect();
+                let near = key.map_or_else(Vec::new, |key| self.sessions_near(key, own, *max_duration));
+                let spans: Vec<WindowSpan> = near.iter().map(|slot| self.windows.slot(*slot).span).collect();
                 let merge = merge_session(own, &spans, *max_duration);
-                let parts = merge.parts.iter().map(|place| kept[*place]).collect();
+                let parts = merge.parts.iter().map(|place| near[*place]).collect();
                 let gone = is_gone(merge.span.end, lateness, watermark);
                 return (!gone).then_some((Target::Session { merge, parts }, false));
             }
@@ -120,6 +120,23 @@ impl WindowOperator {
             .collect();
         let partly_late = spans.len() < all;
         (!spans.is_empty()).then_some((Target::Grid(spans), partly_late))
+    }
+
+    /// The kept sessions of a key that `own` may overlap, in order of start, then end.
+    ///
+    /// Without a longest duration kept sessions do not overlap, so that their ends ascend too; with one, a session that
+    /// reaches `own` starts at most that long before it.
+    fn sessions_near(&self, key: KeyId, own: WindowSpan, max_duration: Option<Millis>) -> Vec<u32> {
+        let sessions = self.keys.sessions(key);
+        let from = match max_duration {
+            None => sessions.partition_point(|slot| self.windows.slot(*slot).span.end <= own.start),
+            Some(most) => {
+                let earliest = own.start.saturating_sub(most.0);
+                sessions.partition_point(|slot| self.windows.slot(*slot).span.start < earliest)
+            }
+        };
+        let span = |slot: &u32| self.windows.slot(*slot).span;
+        sessions.range(from..).copied().take_while(|slot| span(slot).start < own.end).collect()
     }
 
     /// The slots that the row's windows have already, in the target's order; none for a window yet to be opened.
@@ -236,7 +253,7 @@ impl WindowOperator {
     /// Makes the parts one new window: its panes count from 0, what the parts showed stands until it fires first.
     fn merge(&mut self, key: KeyId, span: WindowSpan, parts: &[u32]) -> u32 {
         if self.run.keeps_journal() {
-            let sessions = self.keys.sessions(key).to_vec();
+            let sessions = self.keys.sessions(key).clone();
             self.run.note(Undo::Sessions(key, sessions));
         }
         let target = parts[0];
@@ -244,12 +261,12 @@ impl WindowOperator {
         let mut standing = Vec::new();
         for part in parts {
             self.touch(*part);
+            self.windows.unlist_session(&mut self.keys, *part);
             let part = self.windows.slot_mut(*part);
             fresh += std::mem::take(&mut part.fresh);
             standing.append(&mut part.standing);
         }
         standing.sort_by_key(|pane| pane.info.window);
-        self.keys.sessions_mut(key).retain(|slot| !parts.contains(slot));
         let past_end = self.watermark.reached(span.end);
         let merged = self.windows.slot_mut(target);
         (merged.span, merged.fresh, merged.standing) = (span, fresh, standing);

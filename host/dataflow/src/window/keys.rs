@@ -2,6 +2,8 @@
 //!
 //! Invariant: a key is here exactly as long as a window or an identity refers to it.
 
+use std::collections::VecDeque;
+
 use hashbrown::HashTable;
 
 /// A key's number; free again once nothing refers to the key.
@@ -20,7 +22,7 @@ struct KeyEntry {
     encoded: Box<[u8]>,
     references: u64,
     /// The key's kept sessions (slots), in order of start, then end.
-    sessions: Vec<u32>,
+    sessions: VecDeque<u32>,
 }
 
 impl KeyTable {
@@ -34,7 +36,7 @@ impl KeyTable {
         if let Some(id) = self.find(hash, encoded) {
             return id;
         }
-        let entry = KeyEntry { hash, encoded: encoded.into(), references: 0, sessions: Vec::new() };
+        let entry = KeyEntry { hash, encoded: encoded.into(), references: 0, sessions: VecDeque::new() };
         let id = match self.free.pop() {
             Some(id) => {
                 *self.entry_mut(id) = entry;
@@ -76,12 +78,12 @@ impl KeyTable {
     }
 
     /// The key's kept sessions, in order of start, then end.
-    pub(crate) fn sessions(&self, id: KeyId) -> &[u32] {
+    pub(crate) fn sessions(&self, id: KeyId) -> &VecDeque<u32> {
         &self.entry(id).sessions
     }
 
     /// The key's kept sessions, to be changed.
-    pub(crate) fn sessions_mut(&mut self, id: KeyId) -> &mut Vec<u32> {
+    pub(crate) fn sessions_mut(&mut self, id: KeyId) -> &mut VecDeque<u32> {
         &mut self.entry_mut(id).sessions
     }
 

@@ -1,5 +1,7 @@
 //! A run: what was decided about a stretch of rows and is not published yet, with the way back.
 
+use std::collections::VecDeque;
+
 use tidegate_types::{EventTime, NO_CLOCK, Timing, Watermark};
 
 use tidegate_windows::WindowSpan;
@@ -55,7 +57,7 @@ pub(crate) struct LateRow {
 pub(crate) enum Undo {
     Opened(u32),
     Changed(u32, Box<Slot>),
-    Sessions(u32, Vec<u32>),
+    Sessions(u32, VecDeque<u32>),
     Accepted(Accepted),
 }
 

@@ -152,7 +152,7 @@ impl WindowTable {
     pub(crate) fn close(&mut self, keys: &mut KeyTable, slot: u32) {
         let (key, span) = (self.slot(slot).key, self.slot(slot).span);
         if self.sessions {
-            keys.sessions_mut(key).retain(|other| *other != slot);
+            self.unlist_session(keys, slot);
         } else {
             self.by_span.remove(&(key, span));
         }
@@ -171,6 +171,17 @@ impl WindowTable {
         let sessions = keys.sessions_mut(self.slot(slot).key);
         let place = sessions.partition_point(|other| self.slot(*other).span <= span);
         sessions.insert(place, slot);
+    }
+
+    /// Takes a session from its place among those of its key, if it is there.
+    pub(crate) fn unlist_session(&self, keys: &mut KeyTable, slot: u32) {
+        let span = self.slot(slot).span;
+        let sessions = keys.sessions_mut(self.slot(slot).key);
+        let first = sessions.partition_point(|other| self.slot(*other).span < span);
+        let equal = sessions.range(first..).take_while(|other| self.slot(**other).span == span);
+        if let Some(past) = equal.into_iter().position(|other| *other == slot) {
+            sessions.remove(first + past);
+        }
     }
 
     /// Sets a timer at the slot's next due time.
