@@ -64,6 +64,8 @@ struct Plan {
     sessions: bool,
     /// Whether windows slide by a small part of their size.
     wide: bool,
+    /// Whether it is about windows that slide and fire on time and for late elements only: much disorder and lateness.
+    shared: bool,
 }
 
 /// The scenario of a seed.
@@ -74,9 +76,11 @@ pub fn scenario(seed: u64) -> Scenario {
     let base = *rng.pick(&[0, -20 * unit, -7, 1_792_662_060_000, 1_792_662_060_123, -1_000_000_000_000]);
     let files = *rng.pick(&[1, 1, 1, 2, 3]);
     let sessions = rng.chance(20);
+    let wide = !sessions && rng.chance(5);
     let plan = Plan {
         sessions,
-        wide: !sessions && rng.chance(5),
+        wide,
+        shared: !sessions && !wide && rng.chance(10),
         unit,
         base,
         arrivals: rng.chance(60),

@@ -130,12 +130,12 @@ const BAD_TIMES: &[&str] = &[
 /// The lines of each file.
 pub(super) fn draw(rng: &mut Rng, plan: &Plan, pipeline: &Value) -> Vec<Vec<String>> {
     let mut lines: Vec<Vec<String>> = vec![Vec::new(); plan.files];
-    let count = match plan.sessions {
+    let count = match plan.sessions || plan.shared {
         true => *rng.pick(&[20, 40, 80]),
         false if plan.wide || !rng.chance(2) => *rng.pick(&[0, 3, 8, 20, 40, 60, 120]),
         false => 1500,
     };
-    let disorder = if plan.sessions { 15 } else { *rng.pick(&[0, 3, 8, 15]) };
+    let disorder = if plan.sessions || plan.shared { 15 } else { *rng.pick(&[0, 3, 8, 15]) };
     let skew: Vec<i64> = (0..4).map(|_| *rng.pick(&[0, 0, 0, 3, -4, 15])).collect();
     let parts = rng.within(1, 4);
     let (mut now, mut quiet) = (0, None);

@@ -13,6 +13,7 @@ pub(super) fn draw(rng: &mut Rng, plan: &Plan) -> Value {
         rng.pick(&[&["k"][..], &["k"], &["k", "j"], &["j", "k", "absent"]]).iter().map(|k| Value::from(*k)).collect();
     let lateness = match rng.chance(60) {
         true if plan.sessions => 40,
+        true if plan.shared => 20,
         true => *rng.pick(&[1, 2, 3, 5, 8, 15, 30]),
         false => 0,
     };
@@ -123,7 +124,7 @@ fn undeclare_summed_texts(mut source: Value, aggregates: &Value) -> Value {
 fn window(rng: &mut Rng, plan: &Plan, lateness: i64) -> (Value, &'static str, i64) {
     let kinds = ["tumbling", "tumbling", "sliding", "sliding", "session", "session", "global"];
     let kind = if plan.sessions { "session" } else { *rng.pick(&kinds) };
-    let kind = if plan.wide { "sliding" } else { kind };
+    let kind = if plan.wide || plan.shared { "sliding" } else { kind };
     let size = if plan.wide { rng.within(60, 200) } else { rng.within(1, 10) };
     let mut members: Members = vec![("type", Value::from(kind))];
     let mut set = |name, units| members.push((name, Value::Str(duration(plan, units))));
@@ -152,6 +153,10 @@ fn window(rng: &mut Rng, plan: &Plan, lateness: i64) -> (Value, &'static str, i6
 }
 
 fn trigger(rng: &mut Rng, plan: &Plan, kind: &str) -> Members {
+    if plan.shared {
+        let late = *rng.pick(&["", "every_element", "none"]);
+        return if late.is_empty() { Vec::new() } else { vec![("late", Value::from(late))] };
+    }
     let mut members: Members = Vec::new();
     let global = kind == "global";
     let processing_time = |rng: &mut Rng| format!("every {} processing_time", duration(plan, rng.within(1, 6)));
