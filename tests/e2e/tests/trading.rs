@@ -18,8 +18,8 @@ fn example() -> PathBuf {
 /// A folder with the example's pipeline and its trades.
 fn prepared() -> Folder {
     let folder = Folder::new();
-    folder.write("pipeline.yaml", fs::read(example().join("pipeline.yaml")).unwrap());
-    folder.write("trades.ndjson", fs::read(example().join("data/trades.ndjson")).unwrap());
+    folder.write("pipeline.yaml", fs::read(example().join("pipeline.yaml")).expect("the example has a pipeline"));
+    folder.write("trades.ndjson", fs::read(example().join("data/trades.ndjson")).expect("the example has data"));
     folder
 }
 
@@ -30,7 +30,7 @@ fn run(folder: &Folder, more: &[&str]) -> Finished {
 
 /// Milliseconds of an RFC 3339 text in whole seconds.
 fn millis(text: &str) -> i64 {
-    let number = |from: usize, to: usize| text[from..to].parse::<i64>().unwrap();
+    let number = |from: usize, to: usize| text[from..to].parse::<i64>().expect("digits");
     let (year, month, day) = (number(0, 4), number(5, 7), number(8, 10));
     // Days since 0000-03-01, so that the leap day is a year's last.
     let (y, m) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
@@ -38,7 +38,7 @@ fn millis(text: &str) -> i64 {
     let seconds = number(11, 13) * 3_600 + number(14, 16) * 60 + number(17, 19);
     let zone = match &text[19..] {
         "Z" => 0,
-        zone => zone[..3].parse::<i64>().unwrap() * HOUR,
+        zone => zone[..3].parse::<i64>().expect("an offset in hours") * HOUR,
     };
     (days * 86_400 + seconds) * 1_000 - zone
 }
@@ -116,12 +116,12 @@ impl ByHand {
     }
 
     fn trade(&mut self, number: usize, line: &Value, extended: bool) {
-        let text = |field: &str| line[field].as_str().unwrap();
+        let text = |field: &str| line[field].as_str().expect("a text");
         let (symbol, executed, day) = (text("symbol").to_owned(), text("executed_at"), &text("executed_at")[..10]);
         let at = millis(executed);
         // The exchange writes its own local time.
         let midnight = millis(&format!("{day}T00:00:00{}", &executed[19..]));
-        let [price, quantity] = ["price_cents", "quantity"].map(|field| line[field].as_i64().unwrap());
+        let [price, quantity] = ["price_cents", "quantity"].map(|field| line[field].as_i64().expect("an integer"));
         if price <= 0 {
             return self.add("rejected", 1);
         }
@@ -177,7 +177,7 @@ impl ByHand {
         let due: Vec<Place> = self.sessions.keys().filter(|(_, end, _)| *end <= to).cloned().collect();
         let mut done = Vec::new();
         for place in due {
-            let session = self.sessions.get_mut(&place).unwrap();
+            let session = self.sessions.get_mut(&place).expect("it is kept");
             let drops_late = session.phase.drops_late;
             if !std::mem::replace(&mut session.has_ended, true) {
                 self.show(&place, "ON_TIME");
@@ -197,10 +197,10 @@ impl ByHand {
 
     fn show(&mut self, place: &Place, timing: &'static str) {
         let (is_last, watermark) = (self.reached(place.1 + LATENESS), self.watermark);
-        let session = self.sessions.get_mut(place).unwrap();
+        let session = self.sessions.get_mut(place).expect("it is kept");
         let sum = |of: fn(&Trade) -> i64| session.trades.iter().map(of).sum::<i64>();
         let (volume, notional) = (sum(|trade| trade.quantity), sum(|trade| trade.price * trade.quantity));
-        let last = session.trades.iter().max_by_key(|trade| trade.at).unwrap();
+        let last = session.trades.iter().max_by_key(|trade| trade.at).expect("a session has trades");
         let pane = json!({
             "symbol": place.0, "start": place.2, "end": place.1,
             "session": session.phase.name, "trading_day": session.day, "half_day": session.day == "2026-11-27",
@@ -217,8 +217,8 @@ impl ByHand {
     }
 
     fn purge(&mut self, place: &Place) {
-        for trade in self.sessions.remove(place).unwrap().trades {
-            let held = self.held.get_mut(&trade.number).unwrap();
+        for trade in self.sessions.remove(place).expect("it is kept").trades {
+            let held = self.held.get_mut(&trade.number).expect("a session holds it");
             *held -= 1;
             let unshown = *held == 0 && !self.shown.contains(&trade.number);
             self.add("unshown", u64::from(unshown));
@@ -231,7 +231,7 @@ fn by_hand(trades: &str, extended: bool) -> ByHand {
     for (number, line) in parsed(trades).iter().enumerate() {
         by_hand.add("read", 1);
         by_hand.trade(number, line, extended);
-        by_hand.advance(millis(line["executed_at"].as_str().unwrap()) - 2 * MINUTE);
+        by_hand.advance(millis(line["executed_at"].as_str().expect("a text")) - 2 * MINUTE);
     }
     by_hand.advance(i64::MAX);
     by_hand
@@ -242,10 +242,10 @@ fn panes(text: &str) -> BTreeMap<String, Vec<Value>> {
     let mut panes: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for mut pane in parsed(text) {
         for (from, to) in [("window_start", "start"), ("window_end", "end"), ("watermark", "watermark")] {
-            let time = pane.as_object_mut().unwrap().remove(from).unwrap();
+            let time = pane.as_object_mut().and_then(|pane| pane.remove(from)).expect("a pane has it");
             pane[to] = time.as_str().map_or(Value::Null, |time| millis(time).into());
         }
-        panes.entry(pane["symbol"].as_str().unwrap().to_owned()).or_default().push(pane);
+        panes.entry(pane["symbol"].as_str().expect("a text").to_owned()).or_default().push(pane);
     }
     panes
 }

@@ -8,13 +8,16 @@ use tidegate_types::{Timing, Watermark};
 use super::job::{Ran, at};
 use super::script::{Asked, Row, Said, Shown};
 
+/// What a hook says of something, by a seed.
+pub(super) type Says<I, O> = fn(u64, &I) -> Said<O>;
+
 /// What a hook says, as plain functions.
 #[derive(Clone, Copy)]
 pub(super) struct Hook {
-    pub(super) assign: fn(u64, &Row) -> Said<Vec<(i64, i64)>>,
-    pub(super) decide: fn(u64, &Asked) -> Said<Decision>,
+    pub(super) assign: Says<Row, Vec<(i64, i64)>>,
+    pub(super) decide: Says<Asked, Decision>,
     /// None: a pane's value goes out as it is.
-    pub(super) emit: Option<fn(u64, &Shown) -> Said<Vec<String>>>,
+    pub(super) emit: Option<Says<Shown, Vec<String>>>,
     /// The first argument of each.
     pub(super) seed: u64,
 }

@@ -6,7 +6,7 @@ use tidegate_types::Timing;
 use tidegate_types::hooks::Decision;
 
 use super::job::{Case, json};
-use super::model::{Hook, Mode, Model, Record};
+use super::model::{Hook, Mode, Model, Record, Says};
 use super::script::{Asked, Row, Said, Script, Shown, ten};
 
 /// Replays one seed.
@@ -59,7 +59,11 @@ fn emit(seed: u64, shown: &Shown) -> Said<Vec<String>> {
     let timing = i64::from(*timing == Timing::Early);
     let index = i64::try_from(*index).expect("few panes");
     let chance = draw(seed, letters(key).chain([3, window.0, window.1, timing, index, *value]));
-    if chance % 8 == 0 { Err("trap") } else { Ok((0..chance % 3).map(|row| format!("{value}-{row}")).collect()) }
+    if chance.is_multiple_of(8) {
+        Err("trap")
+    } else {
+        Ok((0..chance % 3).map(|row| format!("{value}-{row}")).collect())
+    }
 }
 
 struct Scenario {
@@ -70,7 +74,7 @@ struct Scenario {
 
 fn scenario(seed: u64) -> Scenario {
     let below = |what: i64, end: u64| i64::try_from(draw(seed, [0, what]) % end).expect("small");
-    let emit: Option<fn(u64, &Shown) -> Said<Vec<String>>> = (below(1, 2) == 0).then_some(emit);
+    let emit: Option<Says<Shown, Vec<String>>> = (below(1, 2) == 0).then_some(emit);
     let hook = Hook { assign, decide, emit, seed };
     let mut script = Script::new(move |row| assign(seed, row)).deciding(move |asked| decide(seed, asked));
     if let Some(emit) = emit {
