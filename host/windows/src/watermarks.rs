@@ -11,7 +11,9 @@
 mod holds;
 mod report;
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::binary_heap::PeekMut;
+use std::collections::{BTreeSet, BinaryHeap};
 
 use tidegate_pipeline::{Strategy, WatermarkSpec};
 use tidegate_types::batch::{index, index32};
@@ -52,6 +54,8 @@ struct Partition {
     silent_since: EventTime,
     /// Whether `idle_due` has an entry of it.
     queued: bool,
+    /// Whether it has an entry in `by_watermark`.
+    listed: bool,
     holds: Holds,
     lateness: LatenessRecorder,
 }
@@ -67,6 +71,9 @@ pub struct SourceWatermarks {
     /// held has exactly one entry, if there is a timeout and the clock stands somewhere; a record does not touch it, so
     /// that hearing a partition costs nothing. What is found at an instant is checked then.
     idle_due: BTreeSet<(EventTime, u32)>,
+    /// `(watermark, partition)`, least first: each active partition has exactly one entry, of a watermark that it has or
+    /// had. An entry is corrected when it comes to the front, so that a record does not touch it.
+    by_watermark: BinaryHeap<Reverse<(Watermark, u32)>>,
     clock: EventTime,
     combined: Watermark,
     /// Whether a partition came back from idleness since the minimum was last taken.
@@ -82,6 +89,7 @@ impl Partition {
             state: PartitionState::Active,
             silent_since: at,
             queued: false,
+            listed: false,
             holds: Holds::default(),
             lateness: LatenessRecorder::new(),
         }
@@ -107,11 +115,13 @@ impl SourceWatermarks {
             max_drift: spec.max_drift,
             partitions: vec![Partition::assigned(NO_CLOCK); partitions],
             idle_due: BTreeSet::new(),
+            by_watermark: BinaryHeap::with_capacity(partitions),
             clock: NO_CLOCK,
             combined: Watermark::MIN,
             returned: false,
             before_end: None,
         };
+        (0..index32(partitions)).for_each(|id| watermarks.list(id));
         if let ClockStart::Assignment(now) = start {
             watermarks.start_clock(now);
         }
@@ -124,6 +134,7 @@ impl SourceWatermarks {
         let id = index32(self.partitions.len());
         self.partitions.push(Partition::assigned(self.clock));
         self.before_end = None;
+        self.list(id);
         self.queue(id);
         PartitionId(id)
     }
@@ -247,7 +258,17 @@ impl SourceWatermarks {
     fn reactivate(&mut self, id: u32) {
         self.partition_mut(id).state = PartitionState::Active;
         self.returned = true;
+        self.list(id);
         self.queue(id);
+    }
+
+    /// Sees to it that the partition counts when the minimum is taken.
+    fn list(&mut self, id: u32) {
+        let partition = self.partition_mut(id);
+        let watermark = partition.watermark;
+        if !std::mem::replace(&mut partition.listed, true) {
+            self.by_watermark.push(Reverse((watermark, id)));
+        }
     }
 
     /// Sees to it that the partition's timeout is noticed, if it runs.
@@ -282,14 +303,26 @@ impl SourceWatermarks {
 
     /// Takes the minimum over the active partitions again. Returns whether the combined watermark moved.
     fn recombine(&mut self) -> bool {
-        let active = self.partitions.iter().filter(|partition| partition.is_active());
-        match active.map(|partition| partition.watermark).min() {
-            Some(minimum) if minimum > self.combined => {
-                self.combined = minimum;
-                true
+        let minimum = self.minimum().filter(|minimum| *minimum > self.combined);
+        self.combined = minimum.unwrap_or(self.combined);
+        minimum.is_some()
+    }
+
+    /// The least watermark of an active partition. Corrects the entries on the way to it.
+    fn minimum(&mut self) -> Option<Watermark> {
+        while let Some(mut first) = self.by_watermark.peek_mut() {
+            let Reverse((listed, id)) = *first;
+            let partition = &mut self.partitions[index(id)];
+            if !partition.is_active() {
+                partition.listed = false;
+                PeekMut::pop(first);
+            } else if partition.watermark > listed {
+                first.0.0 = partition.watermark;
+            } else {
+                return Some(listed);
             }
-            _ => false,
         }
+        None
     }
 }
 
