@@ -1,10 +1,10 @@
 //! The reference interpreter: a slow reading of docs/semantics.md and docs/local-run.md, record by record.
 //!
 //! It exists to disagree with the engine: no code of it, lists instead of accumulators, no batches, no indexes.
-//! Invariant: each step follows the words of the page, quoted beside it. At most 600 lines of code (a test counts).
+//! Invariant: each step follows the words of the pages, quoted beside it (a test looks the quotes up). At most 600 lines.
 //! This file reads the source: order of lines, clock, partitions, watermark; `windows` does the rest.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::json::Value;
 use crate::scenario::Scenario;
@@ -13,8 +13,6 @@ use pipeline::Pipeline;
 
 mod aggregate;
 mod pipeline;
-#[cfg(test)]
-mod tests;
 mod windows;
 
 const MINUS_INFINITY: Time = Time::MIN;
@@ -32,10 +30,8 @@ pub struct Outcome {
 struct Partition {
     value: Value,
     watermark: Time,
-    /// The clock at its last record; none until the clock has started.
-    heard: Option<Time>,
+    heard: Option<Time>, // the clock at its last record; none until the clock has started
     idle: bool,
-    ended: bool,
 }
 
 struct Record {
@@ -51,22 +47,20 @@ struct Run<'a> {
     clock: Option<Time>,
     watermark: Time,
     keys: BTreeMap<Vec<Value>, windows::Key>,
-    /// Accepted records in order of arrival.
-    accepted: Vec<Record>,
+    accepted: Vec<Record>, // in order of arrival
     counts: BTreeMap<&'static str, usize>,
     out: Outcome,
 }
 
 /// Runs a scenario with a valid pipeline.
 pub fn interpret(scenario: &Scenario) -> Outcome {
-    let partition = |value| Partition { value, watermark: MINUS_INFINITY, heard: None, idle: false, ended: false };
-    // "Each `--input` file is a partition. With `--partition-field` … the set of partitions is known from the start".
-    let mut values: Vec<Value> = (0..scenario.files.len()).map(Value::int).collect();
-    if let Some(field) = &scenario.partition_field {
-        values = scenario.files[0].iter().filter_map(|l| object(l)).map(|o| o.get(field).clone()).collect();
-        values.sort();
-        values.dedup();
-    }
+    let object = |line: &String| Value::parse(line).filter(|v| matches!(v, Value::Obj(_)));
+    let values: BTreeSet<Value> = match &scenario.partition_field {
+        None => (0..scenario.files.len()).map(Value::int).collect(), // "Each file is a partition"
+        // "The file is scanned first, so all partitions are known from the start."
+        Some(field) => scenario.files[0].iter().filter_map(object).map(|record| record.get(field).clone()).collect(),
+    };
+    let partition = |value| Partition { value, watermark: MINUS_INFINITY, heard: None, idle: false };
     let mut run = Run {
         scenario,
         pipeline: Pipeline(scenario.pipeline.clone()),
@@ -83,124 +77,102 @@ pub fn interpret(scenario: &Scenario) -> Outcome {
     run.out
 }
 
-fn object(line: &str) -> Option<Value> {
-    Value::parse(line).filter(|v| matches!(v, Value::Obj(_)))
-}
-
 impl Run<'_> {
-    /// Arrival order. "An input file ends right after its last line (an empty one at once)".
+    /// Lines in order of arrival. "A file's partition ends right after its last line, an empty file's at once."
     fn read_everything(&mut self) {
-        let files = &self.scenario.files;
-        let mut next = vec![0; files.len()];
-        (0..files.len()).filter(|f| files[*f].is_empty()).for_each(|f| self.end_of_file(f));
-        let mut turn = 0;
-        while (0..files.len()).any(|f| next[f] < files[f].len()) {
-            let open = (0..files.len()).filter(|f| next[*f] < files[*f].len());
-            let file = if self.scenario.arrival_field.is_some() {
-                // "merged by `--arrival-field` (ties: order on the command line)"; a line without one goes at once.
-                open.min_by_key(|f| self.arrival(&files[*f][next[*f]]).unwrap_or(MINUS_INFINITY))
-            } else {
-                // "read one line from each in turn": the first open file at or after the turn, around the circle.
-                open.min_by_key(|f| (*f + files.len() - turn) % files.len())
-            };
-            let file = file.expect("some file has a line left");
+        let (files, n) = (&self.scenario.files, self.scenario.files.len());
+        (0..n).filter(|f| files[*f].is_empty()).for_each(|f| self.end_of_file(f));
+        let (mut next, mut turn) = (vec![0; n], 0);
+        loop {
+            // "merged by `--arrival-field`; ties go by their order on the command line"; without an arrival "at once".
+            let arrival = |f: usize| self.arrival(&Value::parse(&files[f][next[f]]).unwrap_or_default());
+            let order = |f: &usize| (arrival(*f).unwrap_or(MINUS_INFINITY), (f + n - turn) % n);
+            let Some(file) = (0..n).filter(|f| next[*f] < files[*f].len()).min_by_key(order) else { break };
             self.line(file, next[file]);
             next[file] += 1;
-            turn = (file + 1) % files.len();
             if next[file] == files[file].len() {
                 self.end_of_file(file);
             }
+            if self.scenario.arrival_field.is_none() {
+                turn = file + 1; // "Without that field one line is read from each in turn."
+            }
         }
-        // "When every partition of a bounded source has ended, the watermark is plus infinity, under every strategy."
-        self.advance(PLUS_INFINITY);
+        self.advance(PLUS_INFINITY); // "When every partition of a bounded source has ended, the watermark is +∞"
     }
 
+    /// "A partition that has ended no longer counts." With a partition field none "ends before the file does".
     fn end_of_file(&mut self, file: usize) {
-        // "with `--partition-field` no partition ends before the file does"
-        for (i, partition) in self.partitions.iter_mut().enumerate() {
-            partition.ended |= i == file || self.scenario.partition_field.is_some();
-        }
+        let by_file = self.scenario.partition_field.is_none();
+        self.partitions.retain(|p| by_file && p.value != Value::int(file));
         self.combine();
     }
 
-    fn arrival(&self, line: &str) -> Option<Time> {
-        read_time(object(line)?.get(self.scenario.arrival_field.as_ref()?))
+    fn arrival(&self, record: &Value) -> Option<Time> {
+        read_time(record.get(self.scenario.arrival_field.as_ref()?))
     }
 
-    /// "Order of checks for one record: 1. decoded, with a valid time …?", then the watermark after it.
+    /// One line: the clock, the verdict, and the watermark after it.
     fn line(&mut self, file: usize, offset: usize) {
         let line = self.scenario.files[file][offset].clone();
         if line.trim().is_empty() {
-            return; // no record, and not counted as read
+            return; // "Blank lines are not read."
         }
         self.count("read");
-        let Some(record) = object(&line) else {
-            // "A line that is no JSON object has partition null under `--partition-field`, otherwise its file's."
-            let partition = if self.scenario.partition_field.is_some() { Value::Null } else { Value::int(file) };
-            return self.refuse("malformed", &partition, offset, Value::parse(&line).unwrap_or(Value::Str(line)));
-        };
-        if let Some(arrival) = self.arrival(&line) {
+        let record = Value::parse(&line).unwrap_or(Value::Str(line)); // "or its text if it is no JSON"
+        // "A line that is no JSON object belongs to partition null under `--partition-field`, otherwise to its file's."
+        let value = self.scenario.partition_field.as_ref().map_or(Value::int(file), |field| record.get(field).clone());
+        let Value::Obj(_) = record else { return self.refuse("malformed", value, offset, record) };
+        if let Some(arrival) = self.arrival(&record) {
             self.move_clock(arrival);
         }
-        let value = self.scenario.partition_field.as_ref().map_or(Value::int(file), |field| record.get(field).clone());
-        let partition =
-            self.partitions.iter().position(|p| p.value == value).expect("partitions are known from the start");
         let time = read_time(record.get(self.pipeline.text("source.timestamp_field")));
-        let verdict = match (self.decode(&record), time) {
-            (None, _) => Err("type-mismatch"),
-            (_, None) => Err("bad-time"),
-            (Some(row), Some(time)) => self.judge(row, time),
-        };
+        let verdict = self.decode(&record).and_then(|row| self.judge(row, time.ok_or("bad-time")?));
         if let Err(reason) = verdict {
-            self.refuse(reason, &value, offset, record.clone());
+            self.refuse(reason, value.clone(), offset, record.clone());
         }
-        // "Every record with a readable event time moves its partition's watermark, whatever becomes of it." One that
-        // "has no valid time, moves no watermark and is not heard for idleness".
+        // "Every record with a readable event time moves its partition's watermark"; without one it "is not heard".
         let Some(time) = time else { return };
-        let mark = || record.get(self.pipeline.text("source.watermark.field"));
-        let claim = match self.pipeline.text("source.watermark.strategy") {
-            "bounded_out_of_orderness" => time - self.pipeline.required("source.watermark.max_delay"),
-            "ascending" => time, // "is the same with `d = 0`"
-            // "`true` claims the record's own time, a time claims that time; false, null, absent or unreadable … nothing"
-            "punctuated" if *mark() == Value::Bool(true) => time,
-            "punctuated" => read_time(mark()).unwrap_or(MINUS_INFINITY),
-            "none" => MINUS_INFINITY,
-            other => panic!("no strategy: {other}"),
-        };
-        let partition = &mut self.partitions[partition];
+        let claim = self.claim(&record, time);
+        let partition = self.partitions.iter_mut().find(|p| p.value == value).expect("partitions are known");
         partition.watermark = partition.watermark.max(claim);
-        // "A partition's next record makes it active again; … and the minimum is taken again after it."
-        partition.idle = false;
-        partition.heard = self.clock;
+        // "The next record of an idle partition makes it active"; "the least is taken again after the record".
+        (partition.idle, partition.heard) = (false, self.clock);
         self.combine();
     }
 
-    /// "A field declared in `schema` …; a value of another kind rejects the record (`type-mismatch`)". `None` if so.
-    fn decode(&self, record: &Value) -> Option<Value> {
-        let Value::Obj(mut row) = record.clone() else { return None };
+    /// "watermark of the partition after a record at `t`", as far as the record claims it.
+    fn claim(&self, record: &Value, t: Time) -> Time {
+        let mark = record.get(self.pipeline.text("source.watermark.field"));
+        match self.pipeline.text("source.watermark.strategy") {
+            "bounded_out_of_orderness" => t - self.pipeline.duration("source.watermark.max_delay"),
+            "ascending" => t,
+            "punctuated" if *mark == Value::Bool(true) => t,
+            "punctuated" => read_time(mark).unwrap_or(MINUS_INFINITY), // "False, null, absent, unreadable: as before"
+            "none" => MINUS_INFINITY,
+            other => panic!("no strategy: {other}"),
+        }
+    }
+
+    /// The row, unless "a declared field … is of another kind".
+    fn decode(&self, record: &Value) -> Result<Value, &'static str> {
+        let Value::Obj(mut row) = record.clone() else { unreachable!("a record is an object") };
         for (field, kind) in self.pipeline.0.at("source.schema").members() {
             let kind = kind.as_str().expect("a kind");
             match (kind.trim_end_matches('?'), record.get(field)) {
-                ("bool", Value::Bool(_))
-                | ("int", Value::Int(_))
-                | ("float", Value::Float(_))
-                | ("text", Value::Str(_)) => {}
-                // "An integer literal is a valid float."
+                ("bool", Value::Bool(_)) | ("int", Value::Int(_)) => {}
+                ("float", Value::Float(_)) | ("text", Value::Str(_)) => {}
+                // "A declared float given as an integer literal is that float everywhere"
                 ("float", Value::Int(n)) => drop(row.insert(field.to_owned(), Value::Float(*n as f64))),
                 (_, Value::Null) if kind.ends_with('?') => {}
-                _ => return None,
+                _ => return Err("type-mismatch"),
             }
         }
-        Some(Value::Obj(row))
+        Ok(Value::Obj(row))
     }
 
-    fn refuse(&mut self, reason: &'static str, partition: &Value, offset: usize, record: Value) {
-        let line = Value::obj([
-            ("reason", Value::from(reason)),
-            ("partition", partition.clone()),
-            ("offset", Value::int(offset)),
-            ("record", record),
-        ]);
+    fn refuse(&mut self, reason: &'static str, partition: Value, offset: usize, record: Value) {
+        let place = [("partition", partition), ("offset", Value::int(offset))];
+        let line = Value::obj(place.into_iter().chain([("reason", Value::from(reason)), ("record", record)]));
         let (output, count) = match reason {
             "too-late" => (reason, "too_late"),
             "duplicate" => ("duplicates", reason),
@@ -214,64 +186,57 @@ impl Run<'_> {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    /// "A source's watermark is the minimum over its active partitions"; "When every partition is idle the watermark
-    /// stays where it is"; it "never moves backwards".
+    /// "The source's watermark is the least of its active partitions." Without any it "stays where it is".
     fn combine(&mut self) {
-        let active = self.partitions.iter().filter(|p| !p.idle && !p.ended);
-        if let Some(minimum) = active.map(|p| p.watermark).min() {
-            self.advance(minimum);
-        }
+        let active = self.partitions.iter().filter(|p| !p.idle).map(|p| p.watermark);
+        self.advance(active.min().unwrap_or(MINUS_INFINITY));
     }
 
-    /// "a virtual clock that stands at each record's arrival as it is read … The clock never goes back".
+    /// "a virtual clock that stands at each record's arrival as it is read"; "The clock never goes back".
     fn move_clock(&mut self, arrival: Time) {
-        let Some(mut now) = self.clock else {
-            // "The timeout of a partition without any record runs from … the first arrival read".
+        if self.clock.is_none() {
+            // "The timeout of a partition that was never heard runs from … the first arrival read."
             self.partitions.iter_mut().for_each(|p| p.heard = Some(arrival));
             self.clock = Some(arrival);
-            return self.instant(arrival);
-        };
-        // "different instants are taken in order"
-        while let Some(due) = self.next_due(now).filter(|due| *due <= arrival) {
-            now = due;
-            self.clock = Some(now);
-            self.instant(now);
+            self.instant(arrival);
         }
-        self.clock = Some(now.max(arrival));
+        while let Some(due) = self.next_due().filter(|due| *due <= arrival) {
+            self.clock = Some(due); // "Different instants are taken in order."
+            self.instant(due);
+        }
+        self.clock = self.clock.max(Some(arrival));
     }
 
-    /// The first instant after `now` at which a partition becomes idle or a processing-time trigger fires.
-    fn next_due(&self, now: Time) -> Option<Time> {
+    /// The next instant at which a partition becomes idle or a processing-time trigger fires.
+    fn next_due(&self) -> Option<Time> {
+        let now = self.clock?;
         let idle = self.partitions.iter().filter_map(|p| self.idle_at(p)).filter(|due| *due > now);
-        idle.chain(self.intervals().into_iter().map(|n| (now.div_euclid(n) + 1) * n)).min()
+        let intervals = [true, false].into_iter().filter_map(|early| self.pipeline.interval(early));
+        idle.chain(intervals.map(|n| (now.div_euclid(n) + 1) * n)).min()
     }
 
-    /// "exactly at the arrival of the partition's last record plus the timeout"
+    /// "exactly at (the arrival of the partition's last record + the timeout)"
     fn idle_at(&self, partition: &Partition) -> Option<Time> {
-        let timeout = self.pipeline.duration("source.watermark.idle_partition_timeout")?;
-        Some(partition.heard? + timeout).filter(|_| !partition.idle && !partition.ended)
+        let timeout = self.pipeline.limit("source.watermark.idle_partition_timeout")?;
+        Some(partition.heard? + timeout).filter(|_| !partition.idle)
     }
 
-    /// "At one instant of processing time: first idleness falling due and the watermark firings it causes, then
-    /// processing-time firings, then the records that arrive". "Partitions whose idleness falls due at one instant become
-    /// idle together".
+    /// "At one instant of processing time: first partitions become idle, with the firings that this causes; then
+    /// processing-time firings". "Partitions that fall due at one instant become idle together."
     fn instant(&mut self, now: Time) {
         let due: Vec<bool> = self.partitions.iter().map(|p| self.idle_at(p) == Some(now)).collect();
         self.partitions.iter_mut().zip(&due).for_each(|(p, due)| p.idle |= due);
-        if due.contains(&true) {
-            self.combine();
-        }
+        self.combine();
         self.processing_time_firings(now);
     }
 
-    /// "`read + expanded = accepted + filtered + too_late + duplicate + rejected`, always."
+    /// "read + expanded = accepted + filtered + too_late + duplicate + rejected"
     fn summarise(&mut self) {
-        let count = |what: &str| Value::int(self.counts.get(what).copied().unwrap_or(0));
-        let names = ["read", "expanded", "accepted", "filtered", "too_late", "duplicate", "rejected", "partly_late"];
-        let mut summary: Vec<_> = names.into_iter().chain(["retractions"]).map(|what| (what, count(what))).collect();
-        // "accepted records that no pane of any of their windows showed by the time the last of these was purged"
-        summary.push(("unshown", Value::int(self.accepted.iter().filter(|r| !r.shown).count())));
-        summary.push(("panes", Value::obj(["EARLY", "ON_TIME", "LATE"].map(|timing| (timing, count(timing))))));
-        self.out.summary = Value::obj(summary);
+        // "accepted, but no pane of any of their windows showed them"
+        self.counts.insert("unshown", self.accepted.iter().filter(|r| !r.shown).count());
+        let count = |what| (what, Value::int(self.counts.get(what).copied().unwrap_or(0)));
+        let names = "read expanded accepted filtered too_late duplicate rejected partly_late unshown retractions";
+        let panes = Value::obj(["EARLY", "ON_TIME", "LATE"].map(count));
+        self.out.summary = Value::obj(names.split(' ').map(count).chain([("panes", panes)]));
     }
 }

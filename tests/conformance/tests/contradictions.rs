@@ -116,3 +116,18 @@ fn a_short_horizon_warns_before_the_summary_and_changes_no_status() {
         assert_eq!(*done.outcome.summary.get("accepted"), Value::Int(1));
     }
 }
+
+#[test]
+fn a_sum_of_a_declared_text_runs_with_a_remark_before_the_summary() {
+    for (kind, remarks) in [("text?", true), ("int?", false)] {
+        let done = run(&format!(
+            r#""source":{{"log":"in","timestamp_field":"ts","watermark":{{"strategy":"none"}},"schema":{{"v":"{kind}"}}}},
+                "aggregate":{{"total":{{"fn":"sum","field":"v"}}}},"window":{{"type":"tumbling","size":"5s"}}"#
+        ));
+        assert_eq!(done.status, Some(0), "{}", done.stderr);
+        let lines: Vec<&str> = done.stderr.trim_end().lines().collect();
+        let remarked = lines[..lines.len() - 1].iter().any(|l| l.contains("aggregate.total"));
+        assert_eq!(remarked, remarks, "{kind}: {}", done.stderr);
+        assert_eq!(*done.outcome.summary.get("accepted"), Value::Int(1));
+    }
+}

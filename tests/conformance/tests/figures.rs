@@ -3,6 +3,7 @@
 //! The expected values were worked out on paper from the page, not printed by either program. A case gives its pipeline's
 //! members over a base, its files, its panes as `[key, start, end, timing, index, is_last, watermark, aggregates]` (with
 //! `"retract"` at the end of a retraction) and its side outputs as `[partition, offset, reason]`; the account follows.
+//! The figures of the Dataflow paper (`dataflow_paper.json`) are tests of their own, the other files one test each.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -24,22 +25,20 @@ struct Figure {
     expected: Outcome,
 }
 
-fn figures() -> Vec<Figure> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/figures");
-    let mut paths: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    let mut figures = Vec::new();
-    for path in paths {
-        let file = Value::parse(&fs::read_to_string(&path).unwrap()).unwrap_or_else(|| panic!("{path:?} is no JSON"));
-        for case in file.get("cases").items() {
-            let scenario = scenario(&file, case);
-            let expected = expected(case, &scenario);
-            let name = format!("{}: {}", path.file_stem().unwrap().display(), case.get("name").as_str().unwrap());
-            figures.push(Figure { name, scenario, expected });
-        }
-    }
-    assert!(figures.len() > 30);
-    figures
+/// The figures of `tests/figures/<stem>.json`.
+fn figures(stem: &str) -> Vec<Figure> {
+    let path = folder().join(stem).with_extension("json");
+    let file = Value::parse(&fs::read_to_string(&path).unwrap()).unwrap_or_else(|| panic!("{path:?} is no JSON"));
+    let figure = |case: &Value| {
+        let scenario = scenario(&file, case);
+        let expected = expected(case, &scenario);
+        Figure { name: case.get("name").as_str().unwrap().to_owned(), scenario, expected }
+    };
+    file.get("cases").items().iter().map(figure).collect()
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/figures")
 }
 
 fn scenario(file: &Value, case: &Value) -> Scenario {
@@ -108,7 +107,7 @@ fn expected(case: &Value, scenario: &Scenario) -> Outcome {
     let panes: Vec<Value> = case.get("panes").items().iter().map(|tuple| pane(tuple.items())).collect();
     let [late, dups, dead] = [("too_late", "too-late"), ("duplicates", "duplicate"), ("dead_letter", "")]
         .map(|(name, reason)| side(case, scenario, name, reason));
-    let read = scenario.files.iter().flatten().filter(|line| !line.is_empty()).count();
+    let read = scenario.files.iter().flatten().filter(|line| !line.trim().is_empty()).count();
     let timing = |t: &str| {
         Value::int(panes.iter().filter(|p| p.get("op").is_null() && p.at("pane.timing").as_str() == Some(t)).count())
     };
@@ -130,36 +129,84 @@ fn expected(case: &Value, scenario: &Scenario) -> Outcome {
     Outcome { lines, summary }
 }
 
-fn disagreements(mut run: impl FnMut(&Scenario) -> Vec<Finished>) -> Vec<String> {
+fn reference(scenario: &Scenario) -> Vec<Finished> {
+    let outcome = interpret(scenario);
+    vec![Finished { status: Some(0), stderr: String::new(), outcome, unreadable: Vec::new() }]
+}
+
+/// The command, at every speed of the random tests.
+fn engine(scenario: &Scenario) -> Vec<Finished> {
+    #[allow(clippy::disallowed_methods, reason = "the command under test is named by the environment")]
+    let given = std::env::var_os("TIDEGATE_BIN").map(PathBuf::from);
+    let (binary, folder) = (Binary::find(given).unwrap(), tempfile::tempdir().unwrap());
+    speeds().into_iter().map(|speed| binary.run(scenario, folder.path(), speed).unwrap()).collect()
+}
+
+/// Holds both programs to the figures.
+fn hold(figures: &[Figure]) {
+    assert!(!figures.is_empty(), "no such figure");
     let mut found = Vec::new();
-    for figure in figures() {
-        for got in run(&figure.scenario) {
-            if let Some(difference) = difference(&figure.scenario, &figure.expected, &got) {
-                found.push(format!("{}\n{}\n{}", figure.name, figure.scenario.pipeline, difference.text));
-                break;
+    for (who, run) in [("reference", reference as fn(&Scenario) -> Vec<Finished>), ("engine", engine)] {
+        for Figure { name, scenario, expected } in figures {
+            if let Some(first) = run(scenario).iter().find_map(|got| difference(scenario, expected, got)) {
+                found.push(format!("{who}: {name}\n{}\n{}", scenario.pipeline, first.text));
             }
         }
     }
-    found
+    assert!(found.is_empty(), "{} differ:\n{}", found.len(), found.join("\n\n"));
 }
 
 #[test]
-fn the_reference_computes_every_figure() {
-    let found = disagreements(|scenario| {
-        let outcome = interpret(scenario);
-        vec![Finished { status: Some(0), stderr: String::new(), outcome, unreadable: Vec::new() }]
-    });
-    assert!(found.is_empty(), "{} figures differ:\n{}", found.len(), found.join("\n\n"));
+fn records_are_judged_keyed_and_aggregated_as_on_paper() {
+    hold(&figures("records"));
 }
 
 #[test]
-fn the_engine_computes_every_figure() {
-    #[allow(clippy::disallowed_methods, reason = "the command under test is named by the environment")]
-    let given = std::env::var_os("TIDEGATE_BIN").map(PathBuf::from);
-    let binary = Binary::find(given).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let found = disagreements(|scenario| {
-        speeds().into_iter().map(|speed| binary.run(scenario, folder.path(), speed).unwrap()).collect()
-    });
-    assert!(found.is_empty(), "{} figures differ:\n{}", found.len(), found.join("\n\n"));
+fn watermarks_and_clocks_move_as_on_paper() {
+    hold(&figures("watermarks"));
+}
+
+#[test]
+fn windows_open_fire_and_go_as_on_paper() {
+    hold(&figures("windows"));
+}
+
+#[test]
+fn every_file_of_figures_has_its_test() {
+    let stem = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().path().file_stem().unwrap().to_owned();
+    let mut stems: Vec<_> = fs::read_dir(folder()).unwrap().map(stem).collect();
+    stems.sort();
+    assert_eq!(stems, ["dataflow_paper", "records", "watermarks", "windows"]);
+}
+
+/// One test for each figure of the Dataflow paper, by the name of its case.
+macro_rules! dataflow_paper {
+    ($($test:ident: $case:literal,)*) => {
+        mod dataflow_paper {
+            $(#[test]
+            fn $test() {
+                let figures = super::figures("dataflow_paper");
+                super::hold(&figures.into_iter().filter(|figure| figure.name == $case).collect::<Vec<_>>());
+            })*
+
+            #[test]
+            fn has_a_test_for_each_case() {
+                let cases: Vec<String> = super::figures("dataflow_paper").into_iter().map(|figure| figure.name).collect();
+                assert_eq!(cases, [$($case),*]);
+            }
+        }
+    };
+}
+
+dataflow_paper! {
+    classic_batch: "classic batch",
+    global_window_by_period_accumulating: "global window, accumulating, by period of processing time",
+    global_window_by_period_discarding: "global window, discarding, by period of processing time",
+    global_window_by_count_discarding: "global window, discarding, by two elements",
+    fixed_windows_batch: "fixed windows, batch",
+    fixed_windows_accumulating: "fixed windows, accumulating",
+    fixed_windows_discarding: "fixed windows, discarding",
+    fixed_windows_retracting: "fixed windows, accumulating and retracting",
+    fixed_windows_with_early_on_time_and_late_panes: "fixed windows, early, on-time and late firings",
+    sessions_with_retractions: "sessions with retractions, joined to 25 and then to 39 by late data",
 }

@@ -27,10 +27,9 @@ pub(super) fn draw(rng: &mut Rng, plan: &Plan) -> Value {
     let more_firings = early || lateness > 0;
     let upsert_refused = more_firings
         && (accumulation == "discarding" || kind == "session" && accumulation != "accumulating_and_retracting");
-    let (source, aggregates) = (source(rng, plan), aggregates(rng, plan));
     let mut members: Members = vec![
-        ("source", undeclare_summed_texts(source, &aggregates)),
-        ("aggregate", aggregates),
+        ("source", source(rng, plan)),
+        ("aggregate", aggregates(rng, plan)),
         ("job", Value::from("drawn")),
         ("version", Value::Int(1)),
         ("key_by", Value::Arr(key_by.clone())),
@@ -101,23 +100,6 @@ fn source(rng: &mut Rng, plan: &Plan) -> Value {
         source.push(("schema", Value::obj(chosen)));
     }
     Value::obj(source)
-}
-
-/// A sum of a field that is declared as text is refused before it runs: such fields are left undeclared.
-fn undeclare_summed_texts(mut source: Value, aggregates: &Value) -> Value {
-    for (name, spec) in aggregates.members() {
-        let function = spec.as_str().or(spec.get("fn").as_str());
-        let field = spec.get("field").as_str().unwrap_or(name);
-        if matches!(function, Some("sum" | "avg"))
-            && source.get("schema").get(field).as_str().is_some_and(|kind| kind.starts_with("text"))
-        {
-            let Value::Obj(members) = &mut source else { unreachable!("a source is an object") };
-            if let Some(Value::Obj(schema)) = members.get_mut("schema") {
-                schema.remove(field);
-            }
-        }
-    }
-    source
 }
 
 /// The window, its type, and its size (or gap) in units.
