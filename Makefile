@@ -13,7 +13,7 @@ LOCKED := $(if $(CI),--locked)
 # How many random scenarios `make soak` runs. FIRST=n begins at another seed, SEED=n replays one.
 SEEDS ?= 10000
 
-.PHONY: help setup build guests demo demo-run test check fmt fmt-check clippy doc doc-check layers wit deny typos soak bench
+.PHONY: help setup build guests demo demo-run test check fmt fmt-check clippy doc doc-check layers wit deny typos soak mutants bench
 
 help: ## this list
 	@echo 'Tidegate: stream jobs in WebAssembly, event-time windows, exact results.'
@@ -74,6 +74,10 @@ typos: setup
 
 soak: build ## random scenarios for long: make soak SEEDS=10000
 	SEEDS=$(SEEDS) cargo test $(LOCKED) -p tidegate-conformance --test random -- --nocapture
+
+# ONLY="name name" plants these faults only, REV=commit takes the engine of a commit.
+mutants: setup ## plant each fault in the engine: do the tests find it?
+	cargo run $(LOCKED) -p tidegate-mutants -- $(if $(REV),--rev $(REV)) $(ONLY)
 
 bench: setup guests ## the benchmarks of docs/benchmarks.md
 	cargo bench $(LOCKED) -p tidegate-bench

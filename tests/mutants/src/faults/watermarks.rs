@@ -1,0 +1,138 @@
+//! Faults against section 2: watermarks per partition, idleness, what moves them and what does not.
+
+use super::Fault;
+
+const WATERMARKS: &str = "host/windows/src/watermarks.rs";
+const HOLDS: &str = "host/windows/src/watermarks/holds.rs";
+const SOURCE: &str = "host/dataflow/src/source.rs";
+
+pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        name: "fastest-partition",
+        section: "2",
+        breaks: "the watermark is the maximum over the partitions",
+        file: WATERMARKS,
+        find: "self.minimum().filter(",
+        replace: "self.partitions.iter().filter(|partition| partition.is_active()).map(|partition| partition.watermark).max().filter(",
+    },
+    Fault {
+        name: "partition-falls-back",
+        section: "2",
+        breaks: "a partition's watermark goes back with a late record",
+        file: WATERMARKS,
+        find: "partition.watermark = before.max(Watermark::at(claimed));",
+        replace: "partition.watermark = Watermark::at(claimed);",
+    },
+    Fault {
+        name: "ascending-one-short",
+        section: "2",
+        breaks: "`ascending` claims 1 ms less than the record's time",
+        file: WATERMARKS,
+        find: "Strategy::Ascending => Some(time),",
+        replace: "Strategy::Ascending => Some(time.saturating_sub(1)),",
+    },
+    Fault {
+        name: "punctuated-claims-own-time",
+        section: "2",
+        breaks: "a punctuated claim of a time claims the record's own time",
+        file: SOURCE,
+        find: "Claim::At(time) => Some(time),",
+        replace: "Claim::At(_) => Some(own),",
+    },
+    Fault {
+        name: "unheard-partition-left-out",
+        section: "2",
+        breaks: "a partition that has produced nothing does not count",
+        file: WATERMARKS,
+        find: "self.minimum().filter(",
+        replace: "self.partitions.iter().filter(|partition| partition.is_active()).map(|partition| partition.watermark).filter(|watermark| *watermark > Watermark::MIN).min().filter(",
+    },
+    Fault {
+        name: "ended-partition-counts",
+        section: "2",
+        breaks: "a partition that has ended holds the watermark back",
+        file: WATERMARKS,
+        find: "self.partition_mut(id.0).state = PartitionState::Ended;",
+        replace: "let _ = self.partition_mut(id.0);",
+    },
+    Fault {
+        name: "no-end-under-none",
+        section: "2",
+        breaks: "under `none` the end of the input is no plus infinity",
+        file: WATERMARKS,
+        find: "moved.then_some(Watermark::MAX)",
+        replace: "(moved && self.strategy != Strategy::None).then_some(Watermark::MAX)",
+    },
+    Fault {
+        name: "idle-after-the-instant",
+        section: "2",
+        breaks: "idleness falls due after the records that arrive at its instant, not before them",
+        file: WATERMARKS,
+        find: "filter(|instant| *instant <= to)",
+        replace: "filter(|instant| *instant < to)",
+    },
+    Fault {
+        name: "idle-one-by-one",
+        section: "2",
+        breaks: "partitions whose idleness falls due at one instant leave one after the other",
+        file: WATERMARKS,
+        find: "while let Some((_, id)) = self.idle_due.first().copied().filter(|(due, _)| *due == instant) {",
+        replace: "if let Some((_, id)) = self.idle_due.first().copied().filter(|(due, _)| *due == instant) {",
+    },
+    Fault {
+        name: "idle-for-good",
+        section: "2",
+        breaks: "an idle partition does not come back with its next record",
+        file: WATERMARKS,
+        find: "self.partition_mut(id).state = PartitionState::Active;",
+        replace: "let _ = self.partition_mut(id);",
+    },
+    Fault {
+        name: "minimum-not-taken-again",
+        section: "2",
+        breaks: "after the record of a partition that comes back from idleness the minimum is not taken again",
+        file: WATERMARKS,
+        find: "self.returned = true;",
+        replace: "let _ = self.returned;",
+    },
+    Fault {
+        name: "no-timeout-before-a-record",
+        section: "2",
+        breaks: "a partition without a record never falls idle",
+        file: WATERMARKS,
+        find: "} else if partition.may_fall_idle() {",
+        replace: "} else if partition.may_fall_idle() && partition.watermark > Watermark::MIN {",
+    },
+    Fault {
+        name: "timeout-from-the-start",
+        section: "2",
+        breaks: "the timeout runs from the assignment, not from the last record",
+        file: WATERMARKS,
+        find: "        partition.silent_since = clock;",
+        replace: "        let _ = clock;",
+    },
+    Fault {
+        name: "held-partition-falls-idle",
+        section: "2",
+        breaks: "a partition that the engine holds back falls idle",
+        file: WATERMARKS,
+        find: "self.is_active() && self.holds.is_empty()",
+        replace: "self.is_active()",
+    },
+    Fault {
+        name: "drift-inclusive",
+        section: "2",
+        breaks: "a partition exactly `max_drift` ahead is not read",
+        file: HOLDS,
+        find: "partition.watermark > Watermark::at(limit)",
+        replace: "partition.watermark >= Watermark::at(limit)",
+    },
+    Fault {
+        name: "rejected-record-claims-nothing",
+        section: "2",
+        breaks: "a rejected record with a readable time does not move its partition's watermark",
+        file: SOURCE,
+        find: "&& decoded.heard.get(record).copied().unwrap_or(false)",
+        replace: "&& rows.records.contains(&index32(record))",
+    },
+];
