@@ -2,6 +2,8 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::Input;
@@ -56,10 +58,10 @@ impl Output {
 /// [`SinkError::Overlap`] for the first one found.
 pub fn refuse_overlaps(inputs: &[Input], outputs: &[(&'static str, &Output)]) -> Result<(), SinkError> {
     let files = inputs.iter().filter_map(|input| match input {
-        Input::Stdin => None,
+        Input::Stdin => Some(("standard input", redirected()?)),
         Input::File(path) => Some(("an --input", identity(path)?)),
     });
-    let mut taken: Vec<(&'static str, PathBuf)> = files.collect();
+    let mut taken: Vec<(&'static str, Identity)> = files.collect();
     for (flag, output) in outputs {
         let Output::File(path) = output else { continue };
         let Some(identity) = identity(path) else { continue };
@@ -71,15 +73,34 @@ pub fn refuse_overlaps(inputs: &[Input], outputs: &[(&'static str, &Output)]) ->
     Ok(())
 }
 
-/// The one name of a regular file, also of one that is not there yet.
-fn identity(path: &Path) -> Option<PathBuf> {
+/// What makes two paths the same regular file, however it is linked.
+#[derive(Debug, PartialEq, Eq)]
+enum Identity {
+    /// The file system and the file's number on it.
+    There(u64, u64),
+    /// Where it will be.
+    NotYet(PathBuf),
+}
+
+/// The file of a path; none for a device, a pipe or a folder.
+fn identity(path: &Path) -> Option<Identity> {
     match fs::metadata(path) {
-        Ok(metadata) => metadata.is_file().then(|| fs::canonicalize(path).ok())?,
+        Ok(metadata) => of_regular_file(&metadata),
         Err(_) => {
             let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            Some(fs::canonicalize(folder).ok()?.join(path.file_name()?))
+            Some(Identity::NotYet(fs::canonicalize(folder).ok()?.join(path.file_name()?)))
         }
     }
+}
+
+/// The file that standard input was redirected from.
+fn redirected() -> Option<Identity> {
+    let input = File::from(io::stdin().as_fd().try_clone_to_owned().ok()?);
+    of_regular_file(&input.metadata().ok()?)
+}
+
+fn of_regular_file(metadata: &fs::Metadata) -> Option<Identity> {
+    metadata.is_file().then(|| Identity::There(metadata.dev(), metadata.ino()))
 }
 
 #[cfg(test)]

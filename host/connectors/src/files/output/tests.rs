@@ -11,6 +11,11 @@ fn refuses_an_output_that_would_destroy_a_file_in_use() {
     assert!(matches!(error, SinkError::Overlap { flag: "--output", other: "an --input", .. }), "{error}");
     assert_eq!(fs::read(&path).unwrap(), b"{}");
 
+    let linked = folder.path().join("linked.ndjson");
+    fs::hard_link(&path, &linked).unwrap();
+    let error = refuse_overlaps(&[Input::File(path)], &[("--output", &Output::File(linked))]).unwrap_err();
+    assert!(matches!(error, SinkError::Overlap { flag: "--output", .. }), "{error}");
+
     let new = Output::File(folder.path().join("new"));
     let error = refuse_overlaps(&[], &[("--too-late", &new), ("--dead-letter", &new)]).unwrap_err();
     assert!(matches!(error, SinkError::Overlap { flag: "--dead-letter", other: "--too-late", .. }), "{error}");
