@@ -5,7 +5,7 @@ pub(crate) fn line(text: &str, limit: usize) -> String {
     clean(text, limit, |_| false)
 }
 
-/// As [`line`], but line breaks and tabs stay.
+/// As [`line()`], but line breaks and tabs stay.
 pub(crate) fn lines(text: &str, limit: usize) -> String {
     clean(text, limit, |character| matches!(character, '\n' | '\t'))
 }
