@@ -74,7 +74,9 @@ fn engine_config(limits: &SandboxConfig) -> Config {
     config
         .wasm_component_model(true)
         .concurrency_support(false)
-        .wasm_multi_memory(false)
+        // For the adapters that wasmtime itself puts between nested components; it panics without. The scan refuses modules
+        // with several memories.
+        .wasm_multi_memory(true)
         .wasm_memory64(false)
         .wasm_relaxed_simd(false)
         .wasm_tail_call(false)

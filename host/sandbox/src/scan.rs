@@ -4,7 +4,7 @@
 //! The format's own limits are far too wide for a host of strangers (1 GiB modules, a million types, nesting 100 deep).
 //! Invariant: nothing here allocates in proportion to what the bytes claim, only to what they are.
 
-use wasmparser::{Encoding, Parser, Payload};
+use wasmparser::{Encoding, Parser, Payload, TypeRef};
 
 use crate::config::ScanLimits;
 use crate::error::SandboxError;
@@ -62,6 +62,7 @@ impl Problem {
             Self::TooMany { what, found, limit } => {
                 let mend = match what {
                     "bytes of custom sections" => "strip debug information, for instance with `wasm-tools strip`",
+                    "memories in one core module" => "use one memory",
                     "bytes in one function" | "locals in one function" => "split the function",
                     _ => "link the component's parts into fewer, or ask the operator for a higher limit",
                 };
@@ -93,7 +94,15 @@ fn walk(bytes: &[u8], tally: &mut Tally<'_>) -> Result<(), Problem> {
                 tally.body(body.as_bytes().len(), locals)?;
             }
             Payload::TypeSection(section) => tally.entries(section.count())?,
-            Payload::ImportSection(section) => tally.entries(section.count())?,
+            Payload::ImportSection(section) => {
+                tally.entries(section.count())?;
+                for import in section.into_imports() {
+                    if matches!(import?.ty, TypeRef::Memory(_)) {
+                        tally.memories(1)?;
+                    }
+                }
+            }
+            Payload::MemorySection(section) => tally.memories(section.count())?,
             Payload::ExportSection(section) => tally.entries(section.count())?,
             Payload::CoreTypeSection(section) => tally.entries(section.count())?,
             Payload::ComponentTypeSection(section) => tally.entries(section.count())?,

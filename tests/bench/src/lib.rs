@@ -1,7 +1,7 @@
 //! What benchmarks share: the clock, and the table that goes into docs/benchmarks.md.
 //!
-//! Each case is run in rounds of a few milliseconds until its time is up, and the fastest round counts: what disturbs a
-//! measurement on a shared machine only ever makes it slower.
+//! Each case is run in rounds of a fraction of a millisecond until its time is up, and the fastest round counts: what disturbs
+//! a measurement on a shared machine only ever makes it slower.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -10,8 +10,8 @@ pub mod events;
 
 /// How long a case is measured.
 const BUDGET: Duration = Duration::from_millis(1_500);
-/// How long a round lasts at least.
-const ROUND: Duration = Duration::from_millis(4);
+/// How long a round lasts at least: short against a scheduler's slice, long against the clock's resolution.
+const ROUND: Duration = Duration::from_micros(200);
 
 /// Nanoseconds for one run of `case`, by its fastest round.
 pub fn nanos<T>(mut case: impl FnMut() -> T) -> f64 {

@@ -104,7 +104,6 @@ fn features_of_other_worlds_are_off() {
         // A clock could be made of a thread that counts.
         ("threads", "(memory 1 1 shared)"),
         ("64-bit memories", "(memory i64 1)"),
-        ("several memories", "(memory 1) (memory 1)"),
         ("tail calls", "(func $f (return_call $f))"),
         ("exceptions", "(tag)"),
         ("garbage collection", "(type (struct (field i32)))"),
@@ -114,8 +113,34 @@ fn features_of_other_worlds_are_off() {
         let refusal = refusal(&with_hook(&format!("(core module $m {module})")));
         assert!(refusal.contains("cannot be compiled"), "{feature}: {refusal}");
     }
+    for memories in ["(memory 1) (memory 1)", "(import \"m\" \"m\" (memory 1)) (memory 1)"] {
+        let refusal = refusal(&with_hook(&format!("(core module) (core module $m {memories})")));
+        assert!(refusal.contains("has 2 memories in one core module"), "{refusal}");
+    }
     let asynchronous = r#"(core func (canon task.cancel))"#;
     assert!(refusal(&with_hook(asynchronous)).contains("cannot be compiled"));
+}
+
+#[test]
+fn components_within_a_component_may_call_each_other() {
+    // wasmtime puts a module with two memories between the two, as tools for JavaScript need it.
+    let parts = r#"
+        (component $a
+          (core module $m (memory (export "m") 1) (func (export "f") (param i32 i32))
+            (func (export "r") (param i32 i32 i32 i32) (result i32) i32.const 0))
+          (core instance $i (instantiate $m))
+          (func (export "f") (param "s" string)
+            (canon lift (core func $i "f") (memory (core memory $i "m")) (realloc (core func $i "r")))))
+        (instance $a (instantiate $a))
+        (component $b
+          (import "f" (func $f (param "s" string)))
+          (core module $m (memory (export "m") 1))
+          (core instance $i (instantiate $m))
+          (core func $f (canon lower (func $f) (memory (core memory $i "m"))))
+          (core module $c (import "" "f" (func (param i32 i32))))
+          (core instance (instantiate $c (with "" (instance (export "f" (func $f)))))))
+        (instance (instantiate $b (with "f" (func $a "f"))))"#;
+    sandbox().load("guest", &with_hook(parts)).expect("it loads");
 }
 
 #[test]

@@ -14,6 +14,8 @@ pub(super) struct Tally<'a> {
     functions: u32,
     entries: u32,
     custom_bytes: usize,
+    /// Of the module that is being looked at.
+    memories: u32,
 }
 
 impl<'a> Tally<'a> {
@@ -28,6 +30,7 @@ impl<'a> Tally<'a> {
             functions: 0,
             entries: 0,
             custom_bytes: 0,
+            memories: 0,
         }
     }
 
@@ -45,7 +48,13 @@ impl<'a> Tally<'a> {
     }
 
     pub(super) fn module(&mut self) -> Result<(), Problem> {
+        self.memories = 0;
         add("core modules", &mut self.modules, 1, self.limits.modules)
+    }
+
+    /// Memories that the module imports or has: modules hold nothing, so they are looked at one after another.
+    pub(super) fn memories(&mut self, count: u32) -> Result<(), Problem> {
+        add("memories in one core module", &mut self.memories, count, 1)
     }
 
     pub(super) fn component(&mut self) -> Result<(), Problem> {
