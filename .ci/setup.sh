@@ -65,7 +65,7 @@ note_clone() {
     local target=${CARGO_TARGET_DIR:-$HOME/.cache/tidegate/target}
     local note=$target/last-clone
     if [ "$(cat "$note" 2>/dev/null)" = "$PWD" ]; then return; fi
-    find . -name target -prune -o \( -name '*.rs' -o -name '*.toml' -o -name '*.wit' \) -type f -exec touch {} +
+    find . \( -name target -o -name .git \) -prune -o -type f -exec touch {} +
     mkdir -p "$target"
     printf '%s\n' "$PWD" >"$note"
 }
