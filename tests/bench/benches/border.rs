@@ -11,12 +11,14 @@ use tidegate_sandbox::{NoLog, OpenOptions, Sandbox, SandboxConfig};
 use tidegate_types::Column;
 use tidegate_types::hooks::{Call, HookRows, MapHook};
 
+/// A map in the host's own process.
+type Natively = fn(&HookRows) -> Vec<Column>;
+
 fn main() {
     let sandbox = Sandbox::new(SandboxConfig::default()).expect("the sandbox starts");
     println!("| map | row, bytes | rows a call | native, ns a row | sandbox, ns a row | more, ns a row | fuel a row |");
     println!("|---|---|---|---|---|---|---|");
-    let maps: [(&str, fn(&HookRows) -> Vec<Column>); 2] =
-        [("identity", identity_natively), ("campaign", campaign_natively)];
+    let maps: [(&str, Natively); 2] = [("identity", identity_natively), ("campaign", campaign_natively)];
     for (name, native) in maps {
         let mut hook = open(&sandbox, name);
         for row_bytes in [100, 1_000] {
@@ -27,7 +29,7 @@ fn main() {
     }
 }
 
-fn measure(name: &str, native: fn(&HookRows) -> Vec<Column>, hook: &mut dyn MapHook, row_bytes: usize, rows: usize) {
+fn measure(name: &str, native: Natively, hook: &mut dyn MapHook, row_bytes: usize, rows: usize) {
     let input = events(rows, row_bytes);
     let answer = hook.process(Call::USUAL, &input).expect("the call succeeds");
     assert_eq!(format!("{:?}", answer.value.columns), format!("{:?}", native(&input)), "both make the same columns");
