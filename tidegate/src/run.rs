@@ -19,7 +19,8 @@ use tidegate_connectors::source::ErrorKind;
 use tidegate_connectors::{FileSourceConfig, Input, Source, SourceError, open_files};
 use tidegate_dataflow::{Account, Job, JobOptions};
 use tidegate_pipeline::{Parsed, Pipeline};
-use tidegate_worker::{BoundedRun, Clock, RunError, run_bounded};
+use tidegate_types::Clock;
+use tidegate_worker::{BoundedRun, RunError, run_bounded};
 
 use crate::cli::{MAX_PARALLELISM, RunArgs};
 use crate::console::Console;

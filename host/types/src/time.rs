@@ -7,6 +7,12 @@ use std::fmt;
 /// A point in event time, ingest time or processing time: milliseconds since the Unix epoch.
 pub type EventTime = i64;
 
+/// The wall clock, as a seam: handed in, so that a test can set it.
+pub trait Clock: Send + Sync {
+    /// The current time, ms since the Unix epoch.
+    fn now(&self) -> EventTime;
+}
+
 /// The first time of the year 1 in UTC: no record is older.
 pub const EARLIEST_TIME: EventTime = -62_135_596_800_000;
 /// The last time of the year 9999 in UTC: no record is younger.

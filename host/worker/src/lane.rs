@@ -9,16 +9,10 @@ use std::time::Duration;
 
 use tidegate_dataflow::channel::Signal;
 use tidegate_dataflow::task::{Progress, Task, TaskError};
-use tidegate_types::EventTime;
+use tidegate_types::{Clock, EventTime};
 
 /// The stack of a lane, bytes: a guest's own 512 KiB, what hooks need besides, and room.
 const STACK_BYTES: usize = 8 << 20;
-
-/// The wall clock, as a seam.
-pub trait Clock: Send + Sync {
-    /// The current time, ms since the Unix epoch.
-    fn now(&self) -> EventTime;
-}
 
 /// Starts a lane that steps these tasks until all have finished or one has failed.
 ///

@@ -5,6 +5,5 @@ mod reader;
 mod run;
 mod sinks;
 
-pub use lane::Clock;
 pub use run::{BoundedRun, RunError, run_bounded};
 pub use sinks::{Observer, Outputs, RunProgress, RunReport};

@@ -7,8 +7,9 @@ use tidegate_connectors::Source;
 use tidegate_dataflow::Job;
 use tidegate_dataflow::channel::{Signal, channel};
 use tidegate_dataflow::task::{SourceTask, Task, TaskError, WindowTask};
+use tidegate_types::Clock;
 
-use crate::lane::{self, Clock};
+use crate::lane;
 use crate::reader;
 use crate::sinks::{Gathered, Observer, Outputs, RunReport, SinkTask};
 

@@ -3,7 +3,7 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use tidegate_types::EventTime;
-use tidegate_worker::Clock;
+use tidegate_types::Clock;
 
 /// The system's clock, ms since the epoch.
 #[derive(Debug, Clone, Copy)]

@@ -1,0 +1,1 @@
+//! The HTTP API: routes, requests, responses, problem details.

@@ -1,0 +1,1 @@
+//! Artifacts: admission, immutable versions, sealed images.

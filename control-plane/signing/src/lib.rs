@@ -1,0 +1,1 @@
+//! Signed statements about components: DSSE envelopes over Ed25519.

@@ -1,0 +1,1 @@
+//! The metadata store on SQLite: the only user of sqlx.

@@ -1,0 +1,1 @@
+//! The metadata store: documents under compare-and-set.

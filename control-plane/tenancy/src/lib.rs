@@ -1,0 +1,1 @@
+//! Tenants, their limits and keys, and who may do what.

@@ -1,0 +1,1 @@
+//! The embedded log: the only user of rocksdb.

@@ -1,0 +1,1 @@
+//! The contract of the partitioned log, and the log in memory.

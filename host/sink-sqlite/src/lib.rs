@@ -1,0 +1,1 @@
+//! Upserts panes into SQLite tables: the only user of rusqlite.
