@@ -2,27 +2,39 @@
 # Installs what building Tidegate needs on a bare Debian 12 with rustup's Rust, where it is missing. Silent, and well under
 # a second, when all is there.
 #
-# Two things: a C compiler that links (some crates compile a few C files, and rustc links through it), and the Rust
-# toolchain that rust-toolchain.toml names. Guests have a script of their own: setup-guests.sh.
+# Three things: C and C++ compilers that link (RocksDB and SQLite are compiled from source, and rustc links through cc),
+# libclang (it reads RocksDB's C header while that is built), and the Rust toolchain that rust-toolchain.toml names. Guests
+# have a script of their own: setup-guests.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-PACKAGES="gcc libc6-dev"
+PACKAGES="gcc g++ libc6-dev libclang-dev"
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 fail() { say "$*"; exit 1; }
 
 links() { printf 'int main(void) { return 0; }\n' | cc -x c -o /dev/null - >/dev/null 2>&1; }
+links_cxx() { printf '#include <mutex>\nint main() { return 0; }\n' | c++ -x c++ -o /dev/null - >/dev/null 2>&1; }
+
+# Both parts of it: the shared object, and the headers of the compiler (stddef.h and its kind) that it brings along.
+has_libclang() {
+    if [ -n "${LIBCLANG_PATH:-}" ]; then return; fi
+    compgen -G '/usr/lib/llvm-*/lib/clang/*/include/stddef.h' >/dev/null &&
+        compgen -G '/usr/lib/*/libclang-[0-9]*.so*' >/dev/null && return
+    compgen -G '/usr/lib*/libclang.so*' >/dev/null
+}
+
+has_compilers() { links && links_cxx && has_libclang; }
 
 ensure_compiler() {
-    if links; then return; fi
+    if has_compilers; then return; fi
     if ! command -v apt-get >/dev/null 2>&1; then
-        fail "no C compiler that links was found. Install one (Debian calls the packages: $PACKAGES) and run this again"
+        fail "a C or C++ compiler that links, or libclang, was not found. Install them (Debian calls the packages: $PACKAGES) and run this again"
     fi
     local sudo=()
     if [ "$(id -u)" -ne 0 ]; then
         command -v sudo >/dev/null 2>&1 ||
-            fail "a C compiler is missing and installing it needs root. Run as root: apt-get update && apt-get install $PACKAGES"
+            fail "a C or C++ compiler or libclang is missing and installing it needs root. Run as root: apt-get update && apt-get install $PACKAGES"
         sudo=(sudo)
     fi
     say "installing $PACKAGES with apt-get"
@@ -30,6 +42,8 @@ ensure_compiler() {
     # shellcheck disable=SC2086 # a list of words
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $PACKAGES >&2
     links || fail "cc still does not link a program; see: echo 'int main(void){return 0;}' | cc -x c -"
+    links_cxx || fail "c++ still does not link a program; see: echo '#include <mutex>' | c++ -x c++ -c -o /dev/null -"
+    has_libclang || fail "libclang is still missing; set LIBCLANG_PATH to the folder that has libclang.so"
 }
 
 # The channel of rust-toolchain.toml.

@@ -33,12 +33,36 @@ pub const LAYERS: &[Layer] = &[
     row("tidegate-windows", &["tidegate-types", "tidegate-pipeline"]),
     row("tidegate-formats", &["tidegate-types"]),
     row("tidegate-sandbox", &["tidegate-types", "tidegate-formats"]),
-    row("tidegate-connectors", &["tidegate-types", "tidegate-formats"]),
+    row("tidegate-log", &["tidegate-types"]),
+    row("tidegate-log-rocksdb", &["tidegate-types", "tidegate-log"]),
+    row("tidegate-connectors", &["tidegate-types", "tidegate-formats", "tidegate-log"]),
+    row("tidegate-sink-sqlite", &["tidegate-types", "tidegate-formats", "tidegate-connectors"]),
     row(
         "tidegate-dataflow",
         &["tidegate-types", "tidegate-pipeline", "tidegate-windows", "tidegate-formats", "tidegate-connectors"],
     ),
     row("tidegate-worker", &["tidegate-types", "tidegate-formats", "tidegate-connectors", "tidegate-dataflow"]),
+    row("tidegate-signing", &[]),
+    row("tidegate-store", &["tidegate-types"]),
+    row("tidegate-store-sql", &["tidegate-store"]),
+    row("tidegate-tenancy", &["tidegate-types", "tidegate-signing", "tidegate-store"]),
+    row("tidegate-registry", &["tidegate-types", "tidegate-signing", "tidegate-store", "tidegate-tenancy"]),
+    row(
+        "tidegate-coordinator",
+        &["tidegate-types", "tidegate-pipeline", "tidegate-store", "tidegate-tenancy", "tidegate-registry"],
+    ),
+    row(
+        "tidegate-api",
+        &[
+            "tidegate-types",
+            "tidegate-log",
+            "tidegate-signing",
+            "tidegate-store",
+            "tidegate-tenancy",
+            "tidegate-registry",
+            "tidegate-coordinator",
+        ],
+    ),
     free("tidegate"),
     row("tidegate-sdk-macros", &[]),
     row("tidegate-sdk", &["tidegate-sdk-macros"]),
@@ -58,14 +82,38 @@ const SANDBOX_AND_ABOVE: [&str; 6] =
 /// The first makes components; the others hold the contract's text and make guests for their tests.
 const WIT_TOOLS: &[&str] = &["tidegate-componentize", "tidegate-sdk", "tidegate-isolation"];
 
+/// Those that wait for something without a thread of their own. The host's crates do not: they are stepped.
+const CONTROL_PLANE_AND_ROOT: &[&str] = &[
+    "tidegate-store",
+    "tidegate-store-sql",
+    "tidegate-tenancy",
+    "tidegate-registry",
+    "tidegate-coordinator",
+    "tidegate-api",
+    "tidegate",
+];
+
+/// The same, and what stands above or tests them.
+const CONTROL_PLANE_AND_ABOVE: &[&str] = CONTROL_PLANE_AND_ROOT;
+
 /// Who may use a heavy crate. `deny.toml` says the same of direct users to cargo-deny.
 pub const HEAVY: &[Heavy] = &[
     Heavy { name: "wasmtime", users: &["tidegate-sandbox"], reached_by: Some(&SANDBOX_AND_ABOVE) },
     Heavy { name: "wit-component", users: WIT_TOOLS, reached_by: None },
-    Heavy { name: "tokio", users: &[], reached_by: Some(&[]) },
-    Heavy { name: "rocksdb", users: &[], reached_by: Some(&[]) },
+    Heavy { name: "tokio", users: CONTROL_PLANE_AND_ROOT, reached_by: Some(CONTROL_PLANE_AND_ABOVE) },
+    Heavy { name: "axum", users: &["tidegate-api", "tidegate"], reached_by: Some(&["tidegate-api", "tidegate"]) },
+    Heavy {
+        name: "rocksdb",
+        users: &["tidegate-log-rocksdb"],
+        reached_by: Some(&["tidegate-log-rocksdb", "tidegate"]),
+    },
+    Heavy {
+        name: "rusqlite",
+        users: &["tidegate-sink-sqlite", "tidegate-e2e"],
+        reached_by: Some(&["tidegate-sink-sqlite", "tidegate-e2e", "tidegate"]),
+    },
+    Heavy { name: "sqlx", users: &["tidegate-store-sql"], reached_by: Some(&["tidegate-store-sql", "tidegate"]) },
     Heavy { name: "quinn", users: &[], reached_by: Some(&[]) },
-    Heavy { name: "sqlx", users: &[], reached_by: Some(&[]) },
 ];
 
 /// Crates that decide and compute only: no files, no network, no threads, no clock, no environment.
