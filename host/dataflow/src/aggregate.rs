@@ -5,6 +5,7 @@
 //! only on the rows that were added to it (and on their order of arrival, for `first` and `last`), never on how they were
 //! split into calls, batches or merged slots.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use tidegate_pipeline::{Aggregate, Function};
@@ -108,8 +109,19 @@ impl Builtins {
     ///
     /// `parts`: the slots that a session merge joins, or the one slot; empty for a window that does not exist yet.
     pub(crate) fn overflow(&self, prepared: &Prepared, row: u32, parts: &[u32]) -> Option<String> {
+        self.overflow_in(prepared, row, parts, std::slice::from_ref(&(0..parts.len())))
+    }
+
+    /// As [`Self::overflow`], over the slots of any one of these ranges of `slots`, whose bounds ascend.
+    pub(crate) fn overflow_in(
+        &self,
+        prepared: &Prepared,
+        row: u32,
+        slots: &[u32],
+        ranges: &[Range<usize>],
+    ) -> Option<String> {
         self.sums()
-            .find(|(place, sums)| sums.would_overflow(prepared.input(*place), index(row), parts))
+            .find(|(place, sums)| sums.would_overflow(prepared.input(*place), index(row), slots, ranges))
             .map(|(place, _)| self.plan.functions[place].name.clone())
     }
 

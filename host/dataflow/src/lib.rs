@@ -26,7 +26,7 @@ pub use job::{Job, JobError, JobFields, JobHooks, JobOptions, fields_after_map, 
 pub use report::{OperatorReport, OperatorStanding, SourceReport};
 pub use side::{Side, SideKind};
 pub use source::{SourceChain, SourceOutput};
-pub use window::{StateSize, WindowOperator, WindowOutput};
+pub use window::{StateSize, WindowOperator, WindowOutput, Work};
 
 /// Why an operator cannot go on. The task stops; no record is condemned.
 #[derive(Debug, thiserror::Error)]

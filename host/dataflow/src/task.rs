@@ -14,7 +14,7 @@ use crate::exchange::Exchange;
 use crate::report::{OperatorReport, OperatorStanding, SourceReport};
 use crate::side::Side;
 use crate::source::SourceChain;
-use crate::window::{StateSize, WindowOperator, WindowOutput};
+use crate::window::{StateSize, WindowOperator, WindowOutput, Work};
 
 /// What a step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,6 +173,8 @@ pub struct WindowTask {
     now: OperatorStanding,
     before_end: Option<OperatorStanding>,
     peak: StateSize,
+    /// The batch whose output was full before it was done, and the wall clock when it came.
+    paused: Option<(Batch, Option<EventTime>)>,
 }
 
 impl WindowTask {
@@ -180,7 +182,7 @@ impl WindowTask {
     #[must_use]
     pub fn new(input: Receiver<Batch>, operator: WindowOperator, emissions: Sender<Emission>, subtask: u32) -> Self {
         let (now, peak) = (OperatorStanding::START, StateSize::default());
-        Self { input, operator, emissions, subtask, now, before_end: None, peak }
+        Self { input, operator, emissions, subtask, now, before_end: None, peak, paused: None }
     }
 
     /// What the operator shows of itself.
@@ -193,6 +195,14 @@ impl WindowTask {
             before_end: self.before_end,
             state: self.operator.state(),
             peak: self.peak,
+        }
+    }
+
+    /// Keeps a batch that is not done; notes one that is.
+    fn worked(&mut self, work: Work, batch: Batch, came: Option<EventTime>) {
+        match work {
+            Work::Done => self.note(&batch, came),
+            Work::Paused => self.paused = Some((batch, came)),
         }
     }
 
@@ -226,11 +236,17 @@ impl Task for WindowTask {
             return Ok(Progress::Waiting { until: None });
         }
         let mut output = WindowOutput::default();
+        if let Some((batch, came)) = self.paused.take() {
+            let work = self.operator.resume(&mut output)?;
+            self.worked(work, batch, came);
+            self.emit(output);
+            return Ok(Progress::Worked);
+        }
         let next = self.operator.next_instant();
         match self.input.receive() {
             Received::Element(batch) => {
-                self.operator.process(&batch, now, &mut output)?;
-                self.note(&batch, now);
+                let work = self.operator.process(&batch, now, &mut output)?;
+                self.worked(work, batch, now);
             }
             Received::Ended => {
                 let report = Some(TaskReport::Operator(self.report()));

@@ -56,6 +56,25 @@ pub struct WindowOutput {
     pub account: Account,
 }
 
+/// An output is full with so many records of panes: what fires more goes on once they were taken.
+const PANES_BEFORE_PAUSE: usize = 1 << 14;
+
+impl WindowOutput {
+    fn is_full(&self) -> bool {
+        self.panes.iter().map(|panes| panes.infos.len()).sum::<usize>() >= PANES_BEFORE_PAUSE
+    }
+}
+
+/// Whether an operator is through with a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "a batch that is paused has to be resumed"]
+pub enum Work {
+    /// It is.
+    Done,
+    /// The output is to be taken first.
+    Paused,
+}
+
 /// How much state an operator keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StateSize {
@@ -96,11 +115,13 @@ pub struct WindowOperator {
     watermark: Watermark,
     clock: EventTime,
     run: Run,
+    /// The batch that is at work, and where it goes on once the output was taken.
+    paused: Option<(Box<Prep>, Cursor)>,
 }
 
 /// A batch, with what was looked up once for all its rows.
-struct Prep<'a> {
-    batch: &'a Batch,
+struct Prep {
+    batch: Batch,
     builtins: Prepared,
     hooks: Vec<HookedBatch>,
     identity: Option<Column>,
@@ -153,6 +174,7 @@ impl WindowOperator {
             watermark: Watermark::MIN,
             clock: NO_CLOCK,
             run: Run::default(),
+            paused: None,
             config,
         }
     }
@@ -200,6 +222,8 @@ impl WindowOperator {
 
     /// Works through a batch. `now` is the wall clock's reading; none under a virtual clock, which is the batch's.
     ///
+    /// Paused: `out` is full, and [`WindowOperator::resume`] MUST be called before anything else.
+    ///
     /// # Errors
     /// If a hook cannot be called; no record is condemned then.
     pub fn process(
@@ -207,15 +231,38 @@ impl WindowOperator {
         batch: &Batch,
         now: Option<EventTime>,
         out: &mut WindowOutput,
-    ) -> Result<(), OperatorError> {
+    ) -> Result<Work, OperatorError> {
         if let Some(now) = now {
             self.advance(self.watermark, now, out)?;
         }
-        let mut prep = self.prepare(batch)?;
-        let mut cursor = Cursor::default();
-        self.begin_run(cursor);
+        let prep = self.prepare(batch)?;
+        self.begin_run(Cursor::default());
+        self.work(prep, Cursor::default(), out)
+    }
+
+    /// Goes on with a batch where it paused.
+    ///
+    /// # Errors
+    /// As [`WindowOperator::process`].
+    pub fn resume(&mut self, out: &mut WindowOutput) -> Result<Work, OperatorError> {
+        match self.paused.take() {
+            Some((prep, cursor)) => self.work(*prep, cursor, out),
+            None => Ok(Work::Done),
+        }
+    }
+
+    fn work(&mut self, mut prep: Prep, mut cursor: Cursor, out: &mut WindowOutput) -> Result<Work, OperatorError> {
         loop {
-            match next_step(batch, cursor) {
+            // Output comes of a published run or an advance only, so that nothing is pending in the run here.
+            if out.is_full() {
+                self.paused = Some((Box::new(prep), cursor));
+                return Ok(Work::Paused);
+            }
+            if self.is_firing() {
+                self.go_on_firing(out);
+                continue;
+            }
+            match next_step(&prep.batch, cursor) {
                 Step::End => {
                     let next = self.publish(&mut prep, cursor, out)?;
                     if next == cursor {
@@ -243,7 +290,7 @@ impl WindowOperator {
                     cursor.entry += 1;
                 }
                 Step::Row(row) => {
-                    let admitted = self.row(&mut prep, row);
+                    let admitted = self.row(&prep, row);
                     cursor.row += usize::from(admitted);
                     if !admitted || self.run.is_full(self.row_limit(&prep)) {
                         cursor = self.publish(&mut prep, cursor, out)?;
@@ -254,17 +301,12 @@ impl WindowOperator {
         if let Some(identities) = &mut self.identities {
             identities.expire(&mut self.keys, self.watermark);
         }
-        Ok(())
+        Ok(Work::Done)
     }
 
     /// Publishes the run and starts the next one at `cursor`, or, if a record was condemned, where this one started.
     /// Returns where to go on.
-    fn publish(
-        &mut self,
-        prep: &mut Prep<'_>,
-        cursor: Cursor,
-        out: &mut WindowOutput,
-    ) -> Result<Cursor, OperatorError> {
+    fn publish(&mut self, prep: &mut Prep, cursor: Cursor, out: &mut WindowOutput) -> Result<Cursor, OperatorError> {
         let next = match self.flush(prep, out)? {
             Flushed::Committed => cursor,
             Flushed::Restart => self.run.start.cursor,
@@ -273,7 +315,7 @@ impl WindowOperator {
         Ok(next)
     }
 
-    fn prepare<'a>(&mut self, batch: &'a Batch) -> Result<Prep<'a>, OperatorError> {
+    fn prepare(&mut self, batch: &Batch) -> Result<Prep, OperatorError> {
         let builtins = self.builtins.prepare(batch);
         let identity = self
             .config
@@ -288,7 +330,7 @@ impl WindowOperator {
             None => (None, BTreeMap::new()),
         };
         Ok(Prep {
-            batch,
+            batch: batch.clone(),
             may_overflow: self.builtins.may_overflow(&builtins),
             builtins,
             hooks: self.hooks.iter().map(|hook| hook.prepare(batch)).collect(),
@@ -299,7 +341,7 @@ impl WindowOperator {
     }
 
     /// The most rows of a run: what the hooks' fuel budgets bear.
-    fn row_limit(&self, prep: &Prep<'_>) -> usize {
+    fn row_limit(&self, prep: &Prep) -> usize {
         if prep.condemned.len() >= CONDEMNED_BEFORE_SINGLE {
             return 1;
         }

@@ -6,7 +6,7 @@
 use bytes::Bytes;
 use tidegate_bench::seconds;
 use tidegate_connectors::SourceBatch;
-use tidegate_dataflow::{Job, JobHooks, JobOptions, WindowOutput};
+use tidegate_dataflow::{Job, JobHooks, JobOptions, WindowOutput, Work};
 use tidegate_types::{PartitionId, Value};
 
 /// Rows of a source batch.
@@ -125,9 +125,16 @@ fn run(case: &Case, input: &[SourceBatch]) -> Outcome {
         let (output, taken) = seconds(|| job.source.process(batch, None).expect("no hook can fail"));
         outcome.source += taken;
         let (panes, taken) = seconds(|| {
+            let mut panes = 0;
             let mut out = WindowOutput::default();
-            job.windows[0].process(&output.batch, None, &mut out).expect("no hook can fail");
-            out.panes.iter().map(|panes| panes.infos.len()).sum::<usize>()
+            let mut work = job.windows[0].process(&output.batch, None, &mut out).expect("no hook can fail");
+            loop {
+                panes += std::mem::take(&mut out).panes.iter().map(|panes| panes.infos.len()).sum::<usize>();
+                if work == Work::Done {
+                    break panes;
+                }
+                work = job.windows[0].resume(&mut out).expect("no hook can fail");
+            }
         });
         outcome.windows += taken;
         outcome.panes += panes;

@@ -3,6 +3,8 @@
 //! Only an integer sum can refuse a record. A running bound tells, for whole batches, that none can: `bound` is at least
 //! the distance from zero of every sum that could come of the slots by adding up different ones of them.
 
+use std::ops::Range;
+
 use tidegate_types::batch::index;
 use tidegate_types::column::ColumnBuilder;
 use tidegate_types::{Column, ValueRef};
@@ -38,22 +40,44 @@ impl Sums {
         }
     }
 
-    /// Whether the slots together and the row are an integer sum outside 64 bits.
-    pub(super) fn would_overflow(&self, input: &Input, row: usize, parts: &[u32]) -> bool {
-        let mut total = match input.selected_value(row) {
+    /// Whether the row and the slots of one of the ranges together are an integer sum outside 64 bits. The bounds of the
+    /// ranges ascend, so that each slot is looked at twice, however many ranges hold it.
+    pub(super) fn would_overflow(&self, input: &Input, row: usize, slots: &[u32], ranges: &[Range<usize>]) -> bool {
+        let own = match input.selected_value(row) {
             Some(ValueRef::Int(value)) => i128::from(value),
             Some(ValueRef::Float(_)) => return false,
             _ => 0,
         };
-        for slot in parts {
-            match self.numbers.get(index(*slot)) {
-                Sum::Empty => {}
-                Sum::Int(sum) => total += i128::from(sum),
-                Sum::Exact(sum) if sum.met_float() => return false,
-                Sum::Exact(sum) => total += sum.ints(),
+        let mut held = 0..0;
+        let (mut ints, mut floats) = (0_i128, 0_usize);
+        for range in ranges {
+            for slot in &slots[held.end..range.end] {
+                match self.integers(*slot) {
+                    Some(sum) => ints += sum,
+                    None => floats += 1,
+                }
+            }
+            for slot in &slots[held.start..range.start] {
+                match self.integers(*slot) {
+                    Some(sum) => ints -= sum,
+                    None => floats -= 1,
+                }
+            }
+            held = range.clone();
+            if floats == 0 && i64::try_from(ints + own).is_err() {
+                return true;
             }
         }
-        i64::try_from(total).is_err()
+        false
+    }
+
+    /// A slot's sum; none if it has met a float.
+    fn integers(&self, slot: u32) -> Option<i128> {
+        match self.numbers.get(index(slot)) {
+            Sum::Empty => Some(0),
+            Sum::Int(sum) => Some(i128::from(sum)),
+            Sum::Exact(sum) => (!sum.met_float()).then(|| sum.ints()),
+        }
     }
 }
 

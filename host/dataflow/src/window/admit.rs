@@ -9,7 +9,7 @@ use tidegate_windows::{SessionMerge, WindowSpan, covering_windows, is_gone, merg
 
 use super::keys::KeyId;
 use super::run::{Fire, LateRow, Merge, Undo};
-use super::sliced::SlicedTarget;
+use super::sliced::{Overlap, SlicedTarget};
 use super::{Prep, WindowOperator, key_of};
 use crate::map::TYPE_MISMATCH;
 use crate::side::{Condemned, Side, SideKind};
@@ -29,8 +29,8 @@ enum Target {
 
 impl WindowOperator {
     /// Decides about a row. False: the run has to be published first, then the row is to be asked again.
-    pub(super) fn row(&mut self, prep: &mut Prep<'_>, row: usize) -> bool {
-        let batch = prep.batch;
+    pub(super) fn row(&mut self, prep: &Prep, row: usize) -> bool {
+        let batch = &prep.batch;
         if let Some(condemned) = prep.condemned.get(&row) {
             let condemned = condemned.clone();
             self.reject(prep, row, condemned);
@@ -86,7 +86,7 @@ impl WindowOperator {
     }
 
     /// The windows of a row, and whether some are gone; none: all are, and the row is too late.
-    fn target(&self, prep: &Prep<'_>, key: Option<KeyId>, row: usize) -> Option<(Target, bool)> {
+    fn target(&self, prep: &Prep, key: Option<KeyId>, row: usize) -> Option<(Target, bool)> {
         let time = prep.batch.times[row];
         let (lateness, watermark) = (self.lateness(), self.watermark);
         if let Some(sliced) = &self.sliced {
@@ -150,7 +150,7 @@ impl WindowOperator {
 
     /// Whether the accumulators must be up to date before the row can go on: a window of it has a firing pending, a merge
     /// needs the parts' accumulators, or sums have to be checked row by row.
-    fn must_publish_first(&self, prep: &Prep<'_>, target: &Target, slots: &[Option<u32>]) -> bool {
+    fn must_publish_first(&self, prep: &Prep, target: &Target, slots: &[Option<u32>]) -> bool {
         if !self.run.has_rows() {
             return false;
         }
@@ -161,7 +161,7 @@ impl WindowOperator {
 
     fn overflow(
         &self,
-        prep: &Prep<'_>,
+        prep: &Prep,
         row: usize,
         key: Option<KeyId>,
         target: &Target,
@@ -176,8 +176,8 @@ impl WindowOperator {
             Target::Session { parts, .. } => self.builtins.overflow(&prep.builtins, row, parts),
             Target::Slice(target) => self.sliced.as_ref().and_then(|sliced| {
                 let discarding = self.accumulation() == Accumulation::Discarding;
-                let windows = sliced.parts(key, *target, self.watermark, discarding);
-                windows.iter().find_map(|parts| self.builtins.overflow(&prep.builtins, row, parts))
+                let Overlap { slots, windows } = sliced.overlap(key, *target, self.watermark, discarding);
+                self.builtins.overflow_in(&prep.builtins, row, &slots, &windows)
             }),
         }
     }
@@ -221,8 +221,8 @@ impl WindowOperator {
             self.run.account.unshown += 1;
         }
         if self.config.late == Late::EveryElement {
-            let windows = sliced.late_windows(target, self.watermark);
-            self.run.late = (!windows.is_empty()).then(|| LateRow { key, row: index32(row), windows });
+            let fires = sliced.late_windows(target, self.watermark).next().is_some();
+            self.run.late = fires.then(|| LateRow { key, row: index32(row), target });
         }
     }
 
@@ -306,21 +306,21 @@ impl WindowOperator {
         }
     }
 
-    fn reject(&mut self, prep: &Prep<'_>, row: usize, condemned: Condemned) {
+    fn reject(&mut self, prep: &Prep, row: usize, condemned: Condemned) {
         self.run.account.rejected += 1;
         let record = prep.batch.rows[row];
         let side = condemned.into_side(&prep.batch.origin, record, &self.config.operator);
         self.run.sides.push(side);
     }
 
-    fn side(&mut self, prep: &Prep<'_>, row: usize, kind: SideKind) {
+    fn side(&mut self, prep: &Prep, row: usize, kind: SideKind) {
         let record = prep.batch.rows[row];
         self.run.sides.push(Side::plain(kind, &prep.batch.origin, record, &self.config.operator));
     }
 }
 
 /// Why the row cannot be shown to an aggregate, whatever its windows.
-fn mismatch(prep: &Prep<'_>, row: usize) -> Option<Condemned> {
+fn mismatch(prep: &Prep, row: usize) -> Option<Condemned> {
     let row = index32(row);
     if let Some(detail) = prep.builtins.mismatch(row) {
         return Some(Condemned::by_host(TYPE_MISMATCH, detail));

@@ -14,7 +14,7 @@ use crate::side::Condemned;
 
 impl WindowOperator {
     /// Calls the hooks for the run's rows and, if no record is condemned, publishes all that the run decided.
-    pub(super) fn flush(&mut self, prep: &mut Prep<'_>, out: &mut WindowOutput) -> Result<Flushed, OperatorError> {
+    pub(super) fn flush(&mut self, prep: &mut Prep, out: &mut WindowOutput) -> Result<Flushed, OperatorError> {
         let mut decisions = Vec::new();
         if self.run.has_rows() && self.can_condemn() {
             let before = prep.condemned.len();
@@ -38,7 +38,7 @@ impl WindowOperator {
             }
         }
         let additions = Additions { rows: &self.run.rows, slots: &self.run.slots };
-        self.builtins.add(&prep.builtins, prep.batch, &additions);
+        self.builtins.add(&prep.builtins, &prep.batch, &additions);
         out.sides.append(&mut self.run.sides);
         out.account += std::mem::take(&mut self.run.account);
         let fires = std::mem::take(&mut self.run.fires);
@@ -51,7 +51,7 @@ impl WindowOperator {
     }
 
     /// Asks the window hook about every window that the run's rows went to. A row on which it fails is condemned.
-    fn decide_rows(&mut self, prep: &mut Prep<'_>) -> Result<Vec<Decision>, OperatorError> {
+    fn decide_rows(&mut self, prep: &mut Prep) -> Result<Vec<Decision>, OperatorError> {
         let slots = self.run.slots.clone();
         let decided = self.decide(&slots, 1, self.watermark)?;
         let mut decisions = Vec::with_capacity(decided.len());

@@ -91,7 +91,7 @@ impl HookedBatch {
 
 impl WindowOperator {
     /// Calls every hook for the run's rows. Where `prep.condemned` grew, the answers are void.
-    pub(super) fn call_hooks(&mut self, prep: &mut Prep<'_>) -> Result<Vec<Updated>, OperatorError> {
+    pub(super) fn call_hooks(&mut self, prep: &mut Prep) -> Result<Vec<Updated>, OperatorError> {
         let (slots, groups) = distinct(&self.run.slots);
         let mut updates = Vec::with_capacity(self.hooks.len());
         for place in 0..self.hooks.len() {
@@ -105,7 +105,7 @@ impl WindowOperator {
                 hook: hooked.hook.as_mut(),
                 operator: &hooked.operator,
                 pacer: &mut hooked.pacer,
-                batch: prep.batch,
+                batch: &prep.batch,
                 reads: &prep.hooks[place].reads,
                 cells,
                 accumulators,
@@ -134,7 +134,7 @@ impl WindowOperator {
     /// failed, and the record that caused it is condemned.
     fn merged_accumulators(
         &mut self,
-        prep: &mut Prep<'_>,
+        prep: &mut Prep,
         place: usize,
         slots: &[u32],
     ) -> Result<Option<Vec<Column>>, OperatorError> {

@@ -4,12 +4,14 @@ use std::collections::VecDeque;
 
 use tidegate_types::{EventTime, NO_CLOCK, Timing, Watermark};
 
-use tidegate_windows::WindowSpan;
-
 use super::identities::Accepted;
+use super::sliced::SlicedTarget;
 use super::table::Slot;
 use crate::account::Account;
 use crate::side::Side;
+
+/// A run has about so many pairs of row and window at most: bounds what it gathers, however many windows a row has.
+const PAIRS_AT_ONCE: usize = 1 << 16;
 
 /// A place in a batch: the next progress entry and the next row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -48,8 +50,7 @@ pub(crate) struct Merge {
 pub(crate) struct LateRow {
     pub(crate) key: u32,
     pub(crate) row: u32,
-    /// In order of end.
-    pub(crate) windows: Vec<WindowSpan>,
+    pub(crate) target: SlicedTarget,
 }
 
 /// One thing to take back.
@@ -118,7 +119,7 @@ impl Run {
 
     /// Whether the run must end here: it has as many rows as hooks bear, a merge, or a firing by a late row.
     pub(crate) fn is_full(&self, limit: usize) -> bool {
-        self.merge.is_some() || self.late.is_some() || self.rows.len() >= limit
+        self.merge.is_some() || self.late.is_some() || self.rows.len() >= limit.min(PAIRS_AT_ONCE)
     }
 
     /// Whether changes have to be noted.

@@ -14,28 +14,34 @@ use hashbrown::HashMap;
 use tidegate_pipeline::Late;
 use tidegate_types::batch::index;
 use tidegate_types::{EventTime, Millis, Watermark};
-use tidegate_windows::{WindowSpan, is_gone, tumbling_start};
+use tidegate_windows::{WindowSpan, is_gone};
 
 use super::keys::{KeyId, KeyTable};
 use super::table::StandingPane;
 use crate::aggregate::Builtins;
 
 mod due;
+mod ending;
+mod grid;
 mod merge;
+mod overlap;
 
+use due::Firings;
+use grid::Grid;
 use merge::Running;
+pub(super) use overlap::Overlap;
 
 /// The slices of all keys.
 #[derive(Debug)]
 pub(super) struct Sliced {
-    size: Millis,
-    slide: Millis,
-    offset: Millis,
+    grid: Grid,
     lateness: Millis,
     late: Late,
     keys: HashMap<KeyId, KeySlices>,
     timers: BTreeMap<EventTime, Vec<KeyId>>,
     slots: Slots,
+    /// What an advance of the watermark has still to fire.
+    firings: Option<Firings>,
 }
 
 /// What a key has.
@@ -43,7 +49,8 @@ pub(super) struct Sliced {
 struct KeySlices {
     /// In order of time. Every slice here has a record.
     slices: Vec<Slice>,
-    /// Windows whose end the watermark has reached and that are not gone, in order of end; only those with a pane.
+    /// Windows whose end the watermark has reached and that are not gone, in order of end; only those with a pane, and
+    /// only where a late record may fire them again.
     fired: Vec<FiredWindow>,
     /// What the values of windows that end one after the other are made from.
     running: Running,
@@ -86,7 +93,7 @@ impl Slots {
 
 /// The windows of one record, as far as they matter: the first and the last that are not gone.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SlicedTarget {
+pub(crate) struct SlicedTarget {
     slice: WindowSpan,
     first_end: EventTime,
     last_end: EventTime,
@@ -95,35 +102,34 @@ pub(super) struct SlicedTarget {
 impl Sliced {
     pub(super) fn new(size: Millis, slide: Millis, offset: Millis, lateness: Millis, late: Late) -> Self {
         Self {
-            size,
-            slide,
-            offset,
+            grid: Grid::new(size, slide, offset),
             lateness,
             late,
             keys: HashMap::new(),
             timers: BTreeMap::new(),
             slots: Slots::default(),
+            firings: None,
         }
     }
 
     /// Where a record goes, and whether some of its windows are gone; none: all are.
     pub(super) fn target(&self, time: EventTime, watermark: Watermark) -> Option<(SlicedTarget, bool)> {
-        let slice = self.slice_of(time);
-        let last_end = self.last_end(slice);
+        let slice = self.grid.slice_of(time);
+        let last_end = self.grid.last_end(slice);
         if is_gone(last_end, self.lateness, watermark) {
             return None;
         }
-        let first_end = self.end_at_or_after(slice.end);
+        let first_end = self.grid.end_at_or_after(slice.end);
         let first_kept = if is_gone(first_end, self.lateness, watermark) {
             // The first end for which `end + L > W`.
-            self.end_at_or_after(watermark.as_millis().saturating_sub(self.lateness.0).saturating_add(1))
+            self.grid.end_at_or_after(watermark.as_millis().saturating_sub(self.lateness.0).saturating_add(1))
         } else {
             first_end
         };
         Some((SlicedTarget { slice, first_end: first_kept, last_end }, first_kept > first_end))
     }
 
-    /// Adds a record: the slot of its slice, and how many of its windows' ends the watermark has reached already.
+    /// Adds a record: the slot of its slice.
     pub(super) fn admit(
         &mut self,
         keys: &mut KeyTable,
@@ -150,40 +156,20 @@ impl Sliced {
     }
 
     /// The windows of a record whose end the watermark has reached, in order of end.
-    pub(super) fn late_windows(&self, target: SlicedTarget, watermark: Watermark) -> Vec<WindowSpan> {
-        let mut windows = Vec::new();
-        let mut end = target.first_end;
-        while end <= target.last_end && watermark.reached(end) {
-            windows.push(self.window_ending(end));
-            end = end.saturating_add(self.slide.0);
-        }
-        windows
+    pub(super) fn late_windows(
+        &self,
+        target: SlicedTarget,
+        watermark: Watermark,
+    ) -> impl Iterator<Item = WindowSpan> + use<> {
+        let grid = self.grid;
+        let ends = std::iter::successors(Some(target.first_end), move |end| Some(grid.end_after(*end)));
+        ends.take_while(move |end| *end <= target.last_end && watermark.reached(*end))
+            .map(move |end| grid.window_ending(end))
     }
 
     /// Whether no pane will show the record: all its windows have ended, and late ones are not shown.
     pub(super) fn is_unshown(&self, target: SlicedTarget, watermark: Watermark) -> bool {
         self.late == Late::None && watermark.reached(target.last_end)
-    }
-
-    /// The slots of the slices that a record shares a window with, window by window: what sums have to be checked over.
-    /// Under discarding, a window that has ended holds nothing.
-    pub(super) fn parts(
-        &self,
-        key: Option<KeyId>,
-        target: SlicedTarget,
-        watermark: Watermark,
-        discarding: bool,
-    ) -> Vec<Vec<u32>> {
-        let Some(of_key) = key.and_then(|key| self.keys.get(&key)) else { return vec![Vec::new()] };
-        let mut parts = Vec::new();
-        let mut end = target.first_end;
-        while end <= target.last_end {
-            let emptied = discarding && watermark.reached(end);
-            let slices = if emptied { &[][..] } else { of_key.within(self.window_ending(end)) };
-            parts.push(slices.iter().map(|slice| slice.slot).collect());
-            end = end.saturating_add(self.slide.0);
-        }
-        parts
     }
 
     /// The earliest time at which anything may be due.
@@ -194,36 +180,6 @@ impl Sliced {
     /// The number of slices kept.
     pub(super) fn len(&self) -> usize {
         self.keys.values().map(|of_key| of_key.slices.len()).sum()
-    }
-
-    /// The slice that holds a time: from the last start or end of a window at or before it to the next.
-    fn slice_of(&self, time: EventTime) -> WindowSpan {
-        let start = tumbling_start(time, self.slide, self.offset);
-        let rest = self.size.0 % self.slide.0;
-        let cut = start.saturating_add(rest);
-        let end = start.saturating_add(self.slide.0);
-        match time >= cut {
-            true if rest > 0 => WindowSpan { start: cut, end },
-            true => WindowSpan { start, end },
-            false => WindowSpan { start, end: cut },
-        }
-    }
-
-    /// The end of the last window that holds a slice.
-    fn last_end(&self, slice: WindowSpan) -> EventTime {
-        tumbling_start(slice.start, self.slide, self.offset).saturating_add(self.size.0)
-    }
-
-    /// The first end of a window at or after a time.
-    fn end_at_or_after(&self, time: EventTime) -> EventTime {
-        // Ends are congruent to offset + size modulo the slide.
-        let shift = Millis(self.offset.0.saturating_add(self.size.0));
-        let at_or_before = tumbling_start(time, self.slide, shift);
-        if at_or_before == time { time } else { at_or_before.saturating_add(self.slide.0) }
-    }
-
-    fn window_ending(&self, end: EventTime) -> WindowSpan {
-        WindowSpan { start: end.saturating_sub(self.size.0), end }
     }
 
     /// Sets the key's timer: when its next window ends, or something of it is gone.
@@ -238,22 +194,16 @@ impl Sliced {
 
     fn due_of(&self, of_key: &KeySlices, watermark: Watermark) -> Option<EventTime> {
         let next = watermark.as_millis().saturating_add(1);
-        let alive = of_key.slices.iter().find(|slice| self.last_end(slice.span) >= next);
-        let ends = alive.map(|slice| self.end_at_or_after(slice.span.end.max(next)));
-        let slice_gone = of_key.slices.first().map(|slice| self.last_end(slice.span).saturating_add(self.lateness.0));
+        let alive = of_key.slices.iter().find(|slice| self.grid.last_end(slice.span) >= next);
+        let ends = alive.map(|slice| self.grid.end_at_or_after(slice.span.end.max(next)));
+        let slice_gone =
+            of_key.slices.first().map(|slice| self.grid.last_end(slice.span).saturating_add(self.lateness.0));
         let window_gone = of_key.fired.first().map(|fired| fired.span.end.saturating_add(self.lateness.0));
         [ends, slice_gone, window_gone].into_iter().flatten().min()
     }
 }
 
 impl KeySlices {
-    /// The slices within a window.
-    fn within(&self, window: WindowSpan) -> &[Slice] {
-        let from = self.slices.partition_point(|slice| slice.span.start < window.start);
-        let to = self.slices.partition_point(|slice| slice.span.end <= window.end);
-        &self.slices[from..to.max(from)]
-    }
-
     /// The remembered window, remembered from now on if it was not.
     fn fired(&mut self, span: WindowSpan) -> &mut FiredWindow {
         let place = self.fired.partition_point(|fired| fired.span.end < span.end);

@@ -1,11 +1,12 @@
 //! The watermark passes ends of windows whose panes are shared; late records fire the windows that have ended.
 
-use tidegate_pipeline::Accumulation;
+use tidegate_pipeline::{Accumulation, Late};
 use tidegate_types::{Column, ColumnBuilder, PaneBatch, PaneInfo, PaneOp, Timing, Value, Watermark};
 use tidegate_windows::{WindowSpan, is_gone};
 
+use super::ending::Ending;
 use super::merge::Running;
-use super::{KeyId, KeySlices, KeyTable, Sliced, StandingPane};
+use super::{KeyId, KeyTable, Sliced, StandingPane};
 use crate::aggregate::{Additions, Builtins};
 use crate::window::fire::count_pane;
 use crate::window::run::LateRow;
@@ -13,6 +14,42 @@ use crate::window::{Prep, WindowOperator, WindowOutput};
 
 /// Panes that are finished together: bounds the slots that hold merged values.
 const PANES_AT_ONCE: usize = 1024;
+
+/// What an advance of the watermark has still to fire: a key at a time, a window at a time.
+#[derive(Debug)]
+pub(super) struct Firings {
+    keys: std::vec::IntoIter<KeyId>,
+    /// Where the watermark came from.
+    before: Watermark,
+    /// The key that is at work, and how far it is.
+    current: Option<(KeyId, Ending)>,
+    /// Keys all of whose firings were taken.
+    handled: Vec<KeyId>,
+}
+
+impl Firings {
+    /// The next [`PANES_AT_ONCE`] firings; fewer: these are the last.
+    fn take(&mut self, sliced: &mut Sliced, builtins: &mut Builtins, watermark: Watermark) -> Vec<Firing> {
+        let mut firings = Vec::new();
+        while firings.len() < PANES_AT_ONCE {
+            let next = self.current.or_else(|| Some((self.keys.next()?, Ending::new(self.before, watermark))));
+            let Some((key, mut ending)) = next else { break };
+            let of_key = sliced.keys.get_mut(&key);
+            let fired = of_key.and_then(|of_key| {
+                let span = ending.next(sliced.grid, &of_key.slices)?;
+                Some((span, of_key.running.value(&of_key.slices, span, &mut sliced.slots, builtins)))
+            });
+            self.current = fired.map(|(span, value)| {
+                firings.push(Firing { key, span, timing: Timing::OnTime, value });
+                (key, ending)
+            });
+            if self.current.is_none() {
+                self.handled.push(key);
+            }
+        }
+        firings
+    }
+}
 
 /// A firing of a window of one key.
 struct Firing {
@@ -35,26 +72,11 @@ impl Sliced {
         due
     }
 
-    /// The windows of a key that hold a record and end after `before`, `until` at the latest; in order of end.
-    fn ending(&self, of_key: &KeySlices, before: Watermark, until: Watermark) -> Vec<WindowSpan> {
-        let mut windows = Vec::new();
-        let mut next = before.as_millis().saturating_add(1);
-        for slice in &of_key.slices {
-            let last = self.last_end(slice.span);
-            let mut end = self.end_at_or_after(slice.span.end.max(next));
-            while end <= last && until.reached(end) {
-                windows.push(self.window_ending(end));
-                end = end.saturating_add(self.slide.0);
-            }
-            next = next.max(end);
-        }
-        windows
-    }
-
     /// Forgets what is gone, and the key with its last slice and window.
     fn forget(&mut self, key: KeyId, watermark: Watermark, keys: &mut KeyTable, builtins: &mut Builtins) {
         let Some(mut of_key) = self.keys.remove(&key) else { return };
-        let gone = of_key.slices.partition_point(|slice| is_gone(self.last_end(slice.span), self.lateness, watermark));
+        let gone =
+            of_key.slices.partition_point(|slice| is_gone(self.grid.last_end(slice.span), self.lateness, watermark));
         for slice in of_key.slices.drain(..gone) {
             self.slots.give_back(builtins, slice.slot);
         }
@@ -73,48 +95,61 @@ impl Sliced {
 impl WindowOperator {
     /// The watermark has moved on from `before`: windows fire on time, and what is gone is forgotten.
     pub(in crate::window) fn fire_sliced(&mut self, before: Watermark, out: &mut WindowOutput) {
+        if let Some(sliced) = &mut self.sliced {
+            let due = sliced.due_keys(self.watermark);
+            sliced.firings = Some(Firings { keys: due.into_iter(), before, current: None, handled: Vec::new() });
+        }
+        self.go_on_firing(out);
+    }
+
+    /// Whether an advance of the watermark has windows left to fire.
+    pub(in crate::window) fn is_firing(&self) -> bool {
+        self.sliced.as_ref().is_some_and(|sliced| sliced.firings.is_some())
+    }
+
+    /// Fires what the last advance of the watermark has left, until the output is full.
+    pub(in crate::window) fn go_on_firing(&mut self, out: &mut WindowOutput) {
         let Some(mut sliced) = self.sliced.take() else { return };
-        let (mut firings, mut handled) = (Vec::new(), Vec::new());
-        for key in sliced.due_keys(self.watermark) {
-            let Some(of_key) = sliced.keys.get(&key) else { continue };
-            for span in sliced.ending(of_key, before, self.watermark) {
-                let Some(of_key) = sliced.keys.get_mut(&key) else { continue };
-                let value = of_key.running.value(&of_key.slices, span, &mut sliced.slots, &mut self.builtins);
-                firings.push(Firing { key, span, timing: Timing::OnTime, value });
-                if firings.len() >= PANES_AT_ONCE {
-                    self.emit_sliced(&mut sliced, std::mem::take(&mut firings), out);
+        if let Some(mut left) = sliced.firings.take() {
+            let mut more = true;
+            while more && !out.is_full() {
+                let firings = left.take(&mut sliced, &mut self.builtins, self.watermark);
+                more = firings.len() == PANES_AT_ONCE;
+                self.emit_sliced(&mut sliced, firings, out);
+                for key in left.handled.drain(..) {
+                    sliced.forget(key, self.watermark, &mut self.keys, &mut self.builtins);
                 }
             }
-            handled.push(key);
-        }
-        self.emit_sliced(&mut sliced, firings, out);
-        for key in handled {
-            sliced.forget(key, self.watermark, &mut self.keys, &mut self.builtins);
+            sliced.firings = more.then_some(left);
         }
         self.sliced = Some(sliced);
     }
 
     /// A late record fires the windows of it that have ended. Under discarding their panes show that record alone.
-    pub(in crate::window) fn fire_late(&mut self, late: &LateRow, prep: &Prep<'_>, out: &mut WindowOutput) {
+    pub(in crate::window) fn fire_late(&mut self, late: &LateRow, prep: &Prep, out: &mut WindowOutput) {
         let Some(mut sliced) = self.sliced.take() else { return };
-        let values = if self.accumulation() == Accumulation::Discarding {
-            let values: Vec<u32> = late.windows.iter().map(|_| sliced.slots.take(&mut self.builtins)).collect();
-            let rows = vec![late.row; values.len()];
-            self.builtins.add(&prep.builtins, prep.batch, &Additions { rows: &rows, slots: &values });
-            values
-        } else {
-            let Sliced { keys, slots, .. } = &mut sliced;
-            let slices = keys.get(&late.key).map_or(&[][..], |of_key| &of_key.slices);
-            let mut running = Running::default();
-            let value = |window: &WindowSpan| running.value(slices, *window, slots, &mut self.builtins);
-            let values = late.windows.iter().map(value).collect();
-            running.release(slots, &mut self.builtins);
-            values
-        };
-        let fired = late.windows.iter().zip(values);
-        let firings =
-            fired.map(|(span, value)| Firing { key: late.key, span: *span, timing: Timing::Late, value }).collect();
-        self.emit_sliced(&mut sliced, firings, out);
+        let mut windows = sliced.late_windows(late.target, self.watermark);
+        let mut running = Running::default();
+        loop {
+            let spans: Vec<WindowSpan> = windows.by_ref().take(PANES_AT_ONCE).collect();
+            if spans.is_empty() {
+                break;
+            }
+            let values = if self.accumulation() == Accumulation::Discarding {
+                let values: Vec<u32> = spans.iter().map(|_| sliced.slots.take(&mut self.builtins)).collect();
+                let rows = vec![late.row; values.len()];
+                self.builtins.add(&prep.builtins, &prep.batch, &Additions { rows: &rows, slots: &values });
+                values
+            } else {
+                let Sliced { keys, slots, .. } = &mut sliced;
+                let slices = keys.get(&late.key).map_or(&[][..], |of_key| &of_key.slices);
+                spans.iter().map(|span| running.value(slices, *span, slots, &mut self.builtins)).collect()
+            };
+            let fired = spans.into_iter().zip(values);
+            let firing = |(span, value)| Firing { key: late.key, span, timing: Timing::Late, value };
+            self.emit_sliced(&mut sliced, fired.map(firing).collect(), out);
+        }
+        running.release(&mut sliced.slots, &mut self.builtins);
         self.sliced = Some(sliced);
     }
 
@@ -129,7 +164,8 @@ impl WindowOperator {
         let mut rows = PaneRows::new(self.config.key_by.len(), if retracts { values.len() } else { 0 });
         for (row, firing) in firings.iter().enumerate() {
             let gone = is_gone(firing.span.end, sliced.lateness, self.watermark);
-            let fired = sliced.keys.get_mut(&firing.key).filter(|_| !gone).map(|of_key| of_key.fired(firing.span));
+            let again = !gone && sliced.late == Late::EveryElement;
+            let fired = sliced.keys.get_mut(&firing.key).filter(|_| again).map(|of_key| of_key.fired(firing.span));
             let info = PaneInfo {
                 window: Some((firing.span.start, firing.span.end)),
                 timing: firing.timing,

@@ -5,7 +5,7 @@ use tidegate_types::batch::index32;
 use tidegate_types::{PaneBatch, PaneOp, PartitionId, Value, Watermark};
 
 use super::script::Script;
-use crate::{Account, Job, JobHooks, JobOptions, Side, SideKind, SourceOutput, WindowOutput};
+use crate::{Account, Job, JobHooks, JobOptions, Side, SideKind, SourceOutput, WindowOutput, Work};
 
 /// A pipeline with custom windows.
 #[derive(Clone)]
@@ -125,10 +125,17 @@ impl Collected {
         self.account += account;
         for (operator, batch) in job.windows.iter_mut().zip(job.exchange.deal(batch)) {
             let mut out = WindowOutput::default();
-            operator.process(&batch, None, &mut out).expect("no platform failure");
-            out.panes.iter().for_each(|panes| self.panes.extend(lines(panes)));
-            self.sides.extend(out.sides.iter().map(side));
-            self.account += out.account;
+            let mut work = operator.process(&batch, None, &mut out).expect("no platform failure");
+            loop {
+                let taken = std::mem::take(&mut out);
+                taken.panes.iter().for_each(|panes| self.panes.extend(lines(panes)));
+                self.sides.extend(taken.sides.iter().map(side));
+                self.account += taken.account;
+                if work == Work::Done {
+                    break;
+                }
+                work = operator.resume(&mut out).expect("no platform failure");
+            }
         }
     }
 
