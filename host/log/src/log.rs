@@ -1,0 +1,112 @@
+//! The contract of the log.
+
+use std::sync::Arc;
+
+use tidegate_types::{EventTime, TenantId};
+
+use crate::{AppendBatch, Appended, Chunk, LogError, StreamId, StreamInfo, StreamSpec, Watch};
+
+/// Partitioned, replayable streams of records.
+///
+/// 1. **Durability.** What `append`, `create`, `seal` and `delete` did stands once they have returned: it is on the disk
+///    before (where there is a disk) and survives the process, and the machine as far as its disk keeps what it confirmed.
+///    If they return an error of kind [`ErrorKind::External`](crate::ErrorKind::External) it may have been done or not; with
+///    any other error it was not.
+/// 2. **Atomicity.** A batch is there whole, over all its partitions, or not at all, whatever crashes.
+/// 3. **Order.** Within a partition records have the order of their offsets: a batch's own order, and every batch after all
+///    that were acknowledged before it was sent. Between partitions there is no order.
+/// 4. **Offsets** of a partition are 0, 1, 2 …, without a gap; one is never used again, not after retention either.
+/// 5. **Repeats.** A batch with a sequence is appended once: the producer's last sequence gives the first answer again
+///    (`repeated`), also if the stream was sealed in between; a lower sequence, or the last one with other records, is an
+///    error. Sequences may leave numbers out. They are per stream and producer name. A producer that counts MUST send one
+///    batch at a time. It is forgotten by `retain` after [`FORGET_AFTER_MS`](crate::sequence::FORGET_AFTER_MS).
+/// 6. **Retention** only ever drops a partition's oldest records, and only in `retain`. A reader of what was dropped gets
+///    [`LogError::Gone`], never a gap.
+/// 7. **Sealed** partitions take nothing more, for ever.
+/// 8. **Reads** see all that was acknowledged, and only what is durable: what a read saw stays. They never wait for a writer.
+/// 9. **Blocking.** Every method may block on the disk; `append` also while more is queued than the log holds. A call cannot
+///    be cancelled.
+/// 10. **Deletion** frees the name. A stream that is made again under it is another one: offsets and sequences start anew.
+pub trait Log: Send + Sync + 'static {
+    /// Makes a stream, or finds it with the same spec.
+    ///
+    /// # Errors
+    /// [`LogError::Exists`] with another spec; [`LogError::InvalidSpec`].
+    fn create(&self, stream: &StreamId, spec: &StreamSpec) -> Result<Created, LogError>;
+
+    /// A stream as it stands.
+    ///
+    /// # Errors
+    /// [`LogError::NotFound`].
+    fn describe(&self, stream: &StreamId) -> Result<StreamInfo, LogError>;
+
+    /// All of a tenant's streams, ascending by name.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    fn list(&self, tenant: &TenantId) -> Result<Vec<StreamInfo>, LogError>;
+
+    /// Appends a batch.
+    ///
+    /// # Errors
+    /// What is wrong with the batch; [`LogError::NotFound`]; [`LogError::Sealed`] if any of its partitions is.
+    fn append(&self, stream: &StreamId, batch: AppendBatch) -> Result<Appended, LogError>;
+
+    /// Reads from an offset on: at most `max_records` records (but at least one is allowed), and none beyond the first that
+    /// would bring their bytes above `max_bytes`. At the partition's end there is nothing to read, which is no error.
+    ///
+    /// # Errors
+    /// [`LogError::NotFound`], [`LogError::NoPartition`], [`LogError::Gone`], [`LogError::BeyondEnd`],
+    /// [`LogError::Corrupt`].
+    fn read(
+        &self,
+        stream: &StreamId,
+        partition: u32,
+        from: u64,
+        max_records: usize,
+        max_bytes: usize,
+    ) -> Result<Chunk, LogError>;
+
+    /// Seals a partition, or all. Sealing again is no error.
+    ///
+    /// # Errors
+    /// [`LogError::NotFound`], [`LogError::NoPartition`].
+    fn seal(&self, stream: &StreamId, partition: Option<u32>) -> Result<(), LogError>;
+
+    /// Drops what no stream's retention keeps at `now`: the oldest records of a partition, one by one, while they are too
+    /// old or the partition has too many bytes. Forgets idle producers.
+    ///
+    /// # Errors
+    /// If the log cannot be read or written.
+    fn retain(&self, now: EventTime) -> Result<Retained, LogError>;
+
+    /// Deletes a stream with everything in it.
+    ///
+    /// # Errors
+    /// [`LogError::NotFound`].
+    fn delete(&self, stream: &StreamId) -> Result<(), LogError>;
+
+    /// What moves whenever something happens to the stream. When the stream is deleted it moves for the last time.
+    ///
+    /// # Errors
+    /// [`LogError::NotFound`].
+    fn watch(&self, stream: &StreamId) -> Result<Arc<Watch>, LogError>;
+}
+
+/// Whether a stream was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Created {
+    /// It is new.
+    New,
+    /// It was there, with the same spec.
+    Existing,
+}
+
+/// What `retain` dropped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Retained {
+    /// Records.
+    pub records: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}

@@ -1,0 +1,228 @@
+//! A log that forgets: for tests, and for runs whose input need not outlive the process.
+//!
+//! Invariant: all of a stream changes under one lock, so that a batch is seen whole or not at all.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tidegate_types::{EventTime, TenantId};
+
+use crate::read::Allowance;
+use crate::sequence::{LastBatch, MAX_PRODUCERS};
+use crate::{
+    AppendBatch, Appended, Chunk, Created, Log, LogError, OffsetRange, PartitionInfo, Retained, Retention, Stored,
+    StreamId, StreamInfo, StreamSpec, Watch,
+};
+
+/// A [`Log`] in memory. "Durable" means: as long as this lives.
+#[derive(Debug, Default)]
+pub struct MemoryLog {
+    streams: Mutex<BTreeMap<StreamId, Stream>>,
+}
+
+#[derive(Debug)]
+struct Stream {
+    spec: StreamSpec,
+    partitions: Vec<Partition>,
+    producers: BTreeMap<String, LastBatch>,
+    watch: Arc<Watch>,
+}
+
+#[derive(Debug, Default)]
+struct Partition {
+    info: PartitionInfo,
+    records: VecDeque<Stored>,
+}
+
+impl MemoryLog {
+    /// An empty log.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn streams(&self) -> MutexGuard<'_, BTreeMap<StreamId, Stream>> {
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Does something with a stream.
+    fn with<T>(&self, id: &StreamId, act: impl FnOnce(&mut Stream) -> Result<T, LogError>) -> Result<T, LogError> {
+        act(self.streams().get_mut(id).ok_or_else(|| LogError::NotFound { stream: id.clone() })?)
+    }
+}
+
+impl Log for MemoryLog {
+    fn create(&self, stream: &StreamId, spec: &StreamSpec) -> Result<Created, LogError> {
+        spec.check(stream)?;
+        let mut streams = self.streams();
+        if let Some(existing) = streams.get(stream) {
+            return if existing.spec == *spec {
+                Ok(Created::Existing)
+            } else {
+                Err(LogError::Exists { stream: stream.clone() })
+            };
+        }
+        streams.insert(stream.clone(), Stream::new(spec));
+        Ok(Created::New)
+    }
+
+    fn describe(&self, stream: &StreamId) -> Result<StreamInfo, LogError> {
+        self.with(stream, |found| Ok(found.info(stream)))
+    }
+
+    fn list(&self, tenant: &TenantId) -> Result<Vec<StreamInfo>, LogError> {
+        let streams = self.streams();
+        let of_tenant = streams.iter().filter(|(id, _)| id.tenant == *tenant);
+        Ok(of_tenant.map(|(id, stream)| stream.info(id)).collect())
+    }
+
+    fn append(&self, stream: &StreamId, batch: AppendBatch) -> Result<Appended, LogError> {
+        self.with(stream, |found| found.append(stream, &batch))
+    }
+
+    fn read(
+        &self,
+        stream: &StreamId,
+        partition: u32,
+        from: u64,
+        max_records: usize,
+        max_bytes: usize,
+    ) -> Result<Chunk, LogError> {
+        self.with(stream, |found| {
+            let part = found.partition(stream, partition)?;
+            part.info.check_offset(stream, partition, from)?;
+            let mut allowance = Allowance::new(max_records, max_bytes);
+            let unread = part.records.iter().skip_while(|record| record.offset < from);
+            let records = unread.take_while(|record| allowance.take(record.bytes.len())).cloned().collect();
+            Ok(Chunk { records, start: part.info.start, end: part.info.end, sealed: part.info.sealed })
+        })
+    }
+
+    fn seal(&self, stream: &StreamId, partition: Option<u32>) -> Result<(), LogError> {
+        self.with(stream, |found| {
+            match partition {
+                Some(partition) => found.partition(stream, partition)?.info.sealed = true,
+                None => found.partitions.iter_mut().for_each(|part| part.info.sealed = true),
+            }
+            found.watch.wake();
+            Ok(())
+        })
+    }
+
+    fn retain(&self, now: EventTime) -> Result<Retained, LogError> {
+        let mut retained = Retained::default();
+        for stream in self.streams().values_mut() {
+            for partition in &mut stream.partitions {
+                partition.retain(stream.spec.retention, now, &mut retained);
+            }
+            stream.producers.retain(|_, last| !last.is_idle(now));
+        }
+        Ok(retained)
+    }
+
+    fn delete(&self, stream: &StreamId) -> Result<(), LogError> {
+        let removed = self.streams().remove(stream);
+        removed.ok_or_else(|| LogError::NotFound { stream: stream.clone() })?.watch.wake();
+        Ok(())
+    }
+
+    fn watch(&self, stream: &StreamId) -> Result<Arc<Watch>, LogError> {
+        self.with(stream, |found| Ok(Arc::clone(&found.watch)))
+    }
+}
+
+impl Stream {
+    fn new(spec: &StreamSpec) -> Self {
+        Self {
+            spec: spec.clone(),
+            partitions: (0..spec.partitions).map(|_| Partition::default()).collect(),
+            producers: BTreeMap::new(),
+            watch: Arc::default(),
+        }
+    }
+
+    fn info(&self, id: &StreamId) -> StreamInfo {
+        let partitions = self.partitions.iter().map(|partition| partition.info).collect();
+        StreamInfo { id: id.clone(), spec: self.spec.clone(), partitions }
+    }
+
+    fn partition(&mut self, stream: &StreamId, partition: u32) -> Result<&mut Partition, LogError> {
+        let partitions = self.spec.partitions;
+        let place = usize::try_from(partition).ok();
+        let found = place.and_then(|place| self.partitions.get_mut(place));
+        found.ok_or_else(|| LogError::NoPartition { stream: stream.clone(), partition, partitions })
+    }
+
+    fn append(&mut self, stream: &StreamId, batch: &AppendBatch) -> Result<Appended, LogError> {
+        batch.check(stream, &self.spec)?;
+        let producer = &batch.producer;
+        if let Some(sequence) = producer.sequence {
+            match self.producers.get(&producer.name) {
+                Some(last) => {
+                    if let Some(again) = last.judge(stream, batch, sequence)? {
+                        return Ok(again);
+                    }
+                }
+                None if self.producers.len() >= MAX_PRODUCERS => {
+                    return Err(LogError::TooManyProducers { stream: stream.clone() });
+                }
+                None => {}
+            }
+        }
+        let parts = batch.by_partition();
+        for (partition, _) in &parts {
+            if self.partition(stream, *partition)?.info.sealed {
+                return Err(LogError::Sealed { stream: stream.clone(), partition: *partition });
+            }
+        }
+        let mut ranges = Vec::new();
+        for (partition, records) in parts {
+            let (first, count) = self.partition(stream, partition)?.append(records, batch);
+            ranges.push(OffsetRange { partition, first, count });
+        }
+        let appended = Appended { ranges, ingest_time: batch.ingest_time, repeated: false };
+        if let Some(sequence) = producer.sequence {
+            let last = LastBatch { sequence, digest: batch.digest(), appended: appended.clone() };
+            self.producers.insert(producer.name.clone(), last);
+        }
+        self.watch.wake();
+        Ok(appended)
+    }
+}
+
+impl Partition {
+    /// Appends records: the first one's offset, and how many.
+    fn append(&mut self, records: Vec<bytes::Bytes>, batch: &AppendBatch) -> (u64, u64) {
+        let producer: Arc<str> = batch.producer.name.as_str().into();
+        let first = self.info.end;
+        for bytes in records {
+            self.info.bytes += bytes.len() as u64;
+            self.records.push_back(Stored {
+                offset: self.info.end,
+                ingest_time: batch.ingest_time,
+                producer: Arc::clone(&producer),
+                bytes,
+            });
+            self.info.end += 1;
+        }
+        self.info.last_ingest = Some(batch.ingest_time);
+        (first, self.info.end - first)
+    }
+
+    fn retain(&mut self, retention: Retention, now: EventTime, retained: &mut Retained) {
+        while let Some(oldest) = self.records.front() {
+            if !retention.drops(self.info.bytes, oldest.ingest_time, now) {
+                return;
+            }
+            let len = oldest.bytes.len() as u64;
+            self.records.pop_front();
+            self.info.start += 1;
+            self.info.bytes -= len;
+            retained.records += 1;
+            retained.bytes += len;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,51 @@
+//! Producers' sequences: how a batch that is sent again is told from a new one.
+//!
+//! Invariant: of a producer that counts, the log keeps the last sequence with its digest and its answer, written in one
+//! piece with the records. So a producer that sends its last batch again, as often as it likes and over any crash, has it
+//! in the log once.
+
+use tidegate_types::EventTime;
+
+use crate::{AppendBatch, Appended, LogError, StreamId};
+
+/// The most producers of a stream that count sequences.
+pub const MAX_PRODUCERS: usize = 10_000;
+/// A producer that appended nothing for so long is forgotten by `retain`: its sequence starts anew. 7 days.
+pub const FORGET_AFTER_MS: EventTime = 7 * 24 * 60 * 60 * 1000;
+
+/// What the log keeps of a producer that counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LastBatch {
+    /// Its sequence.
+    pub sequence: u64,
+    /// [`AppendBatch::digest`] of it.
+    pub digest: u64,
+    /// What was answered.
+    pub appended: Appended,
+}
+
+impl LastBatch {
+    /// Judges a further batch of the producer: none if it is new, otherwise the answer of the first time.
+    ///
+    /// # Errors
+    /// [`LogError::StaleSequence`] or [`LogError::SequenceReused`].
+    pub fn judge(&self, stream: &StreamId, batch: &AppendBatch, sequence: u64) -> Result<Option<Appended>, LogError> {
+        if sequence > self.sequence {
+            return Ok(None);
+        }
+        let producer = batch.producer.name.clone();
+        if sequence < self.sequence {
+            return Err(LogError::StaleSequence { stream: stream.clone(), producer, sequence, last: self.sequence });
+        }
+        if batch.digest() != self.digest {
+            return Err(LogError::SequenceReused { stream: stream.clone(), producer, sequence });
+        }
+        Ok(Some(Appended { repeated: true, ..self.appended.clone() }))
+    }
+
+    /// Whether `retain` at `now` forgets it.
+    #[must_use]
+    pub const fn is_idle(&self, now: EventTime) -> bool {
+        self.appended.ingest_time < now.saturating_sub(FORGET_AFTER_MS)
+    }
+}
