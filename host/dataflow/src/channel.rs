@@ -8,10 +8,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Wakes lanes: a count of everything that happened, and who waits for the next.
+///
+/// A job's signal may stand within that of the lanes which its tasks share with other jobs: what happens in the job wakes
+/// these lanes, and only the job stops.
 #[derive(Debug, Default)]
 pub struct Signal {
     state: Mutex<SignalState>,
     changed: Condvar,
+    within: Option<Arc<Self>>,
 }
 
 #[derive(Debug, Default, Clone, Copy)]
@@ -27,6 +31,12 @@ impl Signal {
         Arc::new(Self::default())
     }
 
+    /// A signal that passes on to `outer` that something happened.
+    #[must_use]
+    pub fn within(outer: &Arc<Self>) -> Arc<Self> {
+        Arc::new(Self { within: Some(Arc::clone(outer)), ..Self::default() })
+    }
+
     /// The number of events so far. To be read before looking at queues, and handed to [`Signal::wait`].
     #[must_use]
     pub fn events(&self) -> u64 {
@@ -36,13 +46,20 @@ impl Signal {
     /// Something happened that a waiting task may want to see.
     pub fn notify(&self) {
         self.lock().events += 1;
-        self.changed.notify_all();
+        self.wake();
     }
 
-    /// Everybody is to stop: a task has failed.
+    /// Everybody is to stop: a task has failed, or somebody stopped the job. The signal around this one goes on.
     pub fn stop(&self) {
         self.lock().stopped = true;
+        self.wake();
+    }
+
+    fn wake(&self) {
         self.changed.notify_all();
+        if let Some(outer) = &self.within {
+            outer.notify();
+        }
     }
 
     /// Whether everybody is to stop.
@@ -198,6 +215,19 @@ mod tests {
         drop(sender);
         assert_eq!(receiver.receive(), Received::Element(2));
         assert_eq!(receiver.receive(), Received::Ended);
+    }
+
+    #[test]
+    fn an_inner_signal_wakes_the_outer_one_and_stops_alone() {
+        let outer = Signal::new();
+        let inner = Signal::within(&outer);
+        let seen = outer.events();
+        inner.notify();
+        assert!(outer.events() > seen);
+        let seen = outer.events();
+        inner.stop();
+        assert!(inner.is_stopped() && !outer.is_stopped());
+        assert!(outer.events() > seen, "whoever waits for the outer signal sees that the inner one has stopped");
     }
 
     #[test]

@@ -1,9 +1,17 @@
-//! Drives tasks: lanes that step them, the thread that reads a source, the sinks, and the run of a job over bounded input.
+//! Drives tasks: a tenant's lanes that step them, the thread that reads a source, the sinks, and the run of a job.
+//!
+//! A job's tasks run on [`Lanes`], which all jobs of one tenant share and no two tenants do. A run ends when its input has
+//! ended and everything has fired, when a task fails, or when its [`RunControl`] stops it; then nothing of it is left on
+//! the lanes, and no thread.
 
 mod lane;
+mod lanes;
 mod reader;
 mod run;
 mod sinks;
+mod state;
 
-pub use run::{BoundedRun, RunError, run_bounded};
+pub use lanes::Lanes;
+pub use run::{BoundedRun, JobRun, RunEnd, RunError, RunningJob, run_bounded};
 pub use sinks::{Observer, Outputs, RunProgress, RunReport};
+pub use state::{RunControl, Wake};

@@ -1,22 +1,40 @@
-//! A job over bounded input: its tasks on lanes, from the first record to the last pane.
+//! A job's run: its tasks on lanes, its source on a reader thread, from the first record to its end.
 
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use tidegate_connectors::Source;
-use tidegate_dataflow::Job;
-use tidegate_dataflow::channel::{Signal, channel};
-use tidegate_dataflow::task::{SourceTask, Task, TaskError, WindowTask};
-use tidegate_types::Clock;
+use tidegate_dataflow::channel::{Receiver, Sender, Signal, channel};
+use tidegate_dataflow::task::{Emission, SourceTask, Task, TaskError, WindowTask};
+use tidegate_dataflow::{Account, Job, WindowOperator};
+use tidegate_types::{Batch, Clock};
 
-use crate::lane;
+use crate::lane::Slot;
+use crate::lanes::Lanes;
 use crate::reader;
 use crate::sinks::{Gathered, Observer, Outputs, RunReport, SinkTask};
+use crate::state::{Early, RunControl, RunState, Wake};
 
 /// Elements that a channel between two tasks holds.
 const CHANNEL_CAPACITY: usize = 4;
 
-/// A job, its input and its outputs.
+/// A job, its input and its outputs, to be run on lanes.
+pub struct JobRun {
+    /// The job.
+    pub job: Job,
+    /// Its source.
+    pub source: Box<dyn Source>,
+    /// Makes the source's `read` return when it waits for its input. None: the source cannot be woken; then the thread that
+    /// reads it outlives a run that ends early until its input gives anything.
+    pub wake: Option<Wake>,
+    /// Its outputs.
+    pub outputs: Outputs,
+    /// Somebody who watches.
+    pub observer: Option<Box<dyn Observer>>,
+}
+
+/// A job, its input and its outputs, to be run to the end of its input.
 pub struct BoundedRun {
     /// The job.
     pub job: Job,
@@ -28,6 +46,15 @@ pub struct BoundedRun {
     pub clock: Option<Arc<dyn Clock>>,
     /// Somebody who watches.
     pub observer: Option<Box<dyn Observer>>,
+}
+
+/// How a run ended that did not fail.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RunEnd {
+    /// Its input has ended and everything has fired.
+    Finished(RunReport),
+    /// It was stopped: what became of the records until then. Those on their way are in no count but `read`.
+    Stopped(Account),
 }
 
 /// Why a run ended early.
@@ -52,54 +79,103 @@ impl RunError {
     }
 }
 
-/// Runs a job until its source has ended and everything has fired.
-///
-/// The first lane has the source task, the first window task and the sinks; each further window task has its own.
+/// A job whose tasks are on lanes.
+pub struct RunningJob {
+    state: Arc<RunState>,
+    reader: JoinHandle<()>,
+    gathered: Arc<Mutex<Gathered>>,
+}
+
+impl Lanes {
+    /// Puts a job's tasks onto these lanes and starts reading its source.
+    ///
+    /// The source task, the first window task and the sinks share a lane; each further window task may have another.
+    ///
+    /// # Errors
+    /// If the thread that reads the source cannot be started.
+    pub fn run(&self, run: JobRun) -> Result<RunningJob, RunError> {
+        let signal = self.job_signal();
+        let state = RunState::new(Arc::clone(&signal), run.wake);
+        let (input, reader) = reader::start(run.source, run.job.batch_rows, &signal)?;
+        let gathered = Arc::new(Mutex::new(Gathered::default()));
+        let (emissions, receiver) = channel(CHANNEL_CAPACITY, &signal);
+        let windows = WindowTasks::of(run.job.windows, &signal);
+        let source = SourceTask::new(input, run.job.source, run.job.exchange, windows.inputs, emissions);
+        let receivers = std::iter::once(receiver).chain(windows.emissions).collect();
+        let sinks = SinkTask::new(receivers, run.outputs, run.observer, Arc::clone(&gathered));
+        let slot = |task: Box<dyn Task>, outlives| Slot { task, member: state.member(), outlives };
+        let mut windows = windows.tasks.into_iter();
+        let mut first = vec![slot(Box::new(source), false)];
+        first.extend(windows.next().map(|task| slot(task, false)));
+        first.push(slot(Box::new(sinks), true));
+        let others = windows.map(|task| vec![slot(task, false)]);
+        self.add(std::iter::once(first).chain(others).collect());
+        Ok(RunningJob { state, reader, gathered })
+    }
+}
+
+/// The subtasks of the window operator between their channels.
+#[derive(Default)]
+struct WindowTasks {
+    inputs: Vec<Sender<Batch>>,
+    tasks: Vec<Box<dyn Task>>,
+    emissions: Vec<Receiver<Emission>>,
+}
+
+impl WindowTasks {
+    fn of(operators: Vec<WindowOperator>, signal: &Arc<Signal>) -> Self {
+        let mut windows = Self::default();
+        for (operator, subtask) in operators.into_iter().zip(0_u32..) {
+            let (input, batches) = channel(CHANNEL_CAPACITY, signal);
+            let (emitted, emissions) = channel(CHANNEL_CAPACITY, signal);
+            windows.inputs.push(input);
+            windows.tasks.push(Box::new(WindowTask::new(batches, operator, emitted, subtask)));
+            windows.emissions.push(emissions);
+        }
+        windows
+    }
+}
+
+impl RunningJob {
+    /// What stops it.
+    #[must_use]
+    pub fn control(&self) -> RunControl {
+        RunControl { run: Arc::clone(&self.state) }
+    }
+
+    /// Waits for its end: no task of it is on a lane any more, and its source is not read any more.
+    ///
+    /// # Errors
+    /// If the source, an operator or a sink fails; what was written before stands.
+    pub fn wait(self) -> Result<RunEnd, RunError> {
+        let early = self.state.wait();
+        let failed = matches!(early, Some(Early::Failed(_)));
+        // After a failure the reader may still wait for its input; it ends by itself once that gives anything.
+        if !failed || self.state.can_wake() {
+            let joined = self.reader.join();
+            if !failed {
+                joined.map_err(|_| RunError::Panicked)?;
+            }
+        }
+        let gathered = std::mem::take(&mut *self.gathered.lock().unwrap_or_else(PoisonError::into_inner));
+        match early {
+            None => Ok(RunEnd::Finished(gathered.into_report())),
+            Some(Early::Stopped) => Ok(RunEnd::Stopped(gathered.into_account())),
+            Some(Early::Failed(error)) => Err(error),
+        }
+    }
+}
+
+/// Runs a job, on as many lanes as it has window tasks, until its source has ended and everything has fired.
 ///
 /// # Errors
 /// If the source, an operator or a sink fails; what was written before stands.
 pub fn run_bounded(run: BoundedRun) -> Result<RunReport, RunError> {
-    let signal = Signal::new();
-    let (input, reader) = reader::start(run.source, run.job.batch_rows, &signal)?;
-    let result = Arc::new(Mutex::new(Gathered::default()));
-    let (emissions, receiver) = channel(CHANNEL_CAPACITY, &signal);
-    let (mut outputs, mut receivers, mut windows) = (Vec::new(), vec![receiver], Vec::<Box<dyn Task>>::new());
-    for (operator, subtask) in run.job.windows.into_iter().zip(0_u32..) {
-        let (sender, batches) = channel(CHANNEL_CAPACITY, &signal);
-        outputs.push(sender);
-        let (emissions, receiver) = channel(CHANNEL_CAPACITY, &signal);
-        receivers.push(receiver);
-        windows.push(Box::new(WindowTask::new(batches, operator, emissions, subtask)));
+    let BoundedRun { job, source, outputs, clock, observer } = run;
+    let count = u32::try_from(job.windows.len()).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
+    let lanes = Lanes::start("lane-", count, clock.as_ref())?;
+    match lanes.run(JobRun { job, source, wake: None, outputs, observer })?.wait()? {
+        RunEnd::Finished(report) => Ok(report),
+        RunEnd::Stopped(_) => unreachable!("nobody else has the run's control"),
     }
-    let source = SourceTask::new(input, run.job.source, run.job.exchange, outputs, emissions);
-    let sinks = SinkTask::new(receivers, run.outputs, run.observer, Arc::clone(&result));
-    let mut windows = windows.into_iter();
-    let mut first: Vec<Box<dyn Task>> = vec![Box::new(source)];
-    first.extend(windows.next());
-    first.push(Box::new(sinks));
-    let lanes = std::iter::once(first).chain(windows.map(|task| vec![task])).enumerate();
-    let threads: Result<Vec<_>, _> = lanes
-        .map(|(place, tasks)| lane::start(format!("lane-{place}"), tasks, Arc::clone(&signal), run.clock.clone()))
-        .collect();
-    if threads.is_err() {
-        signal.stop();
-    }
-    let outcome = join_all(threads?);
-    signal.stop();
-    // After a failure the reader may still wait for its input; it ends by itself once that gives anything.
-    outcome?;
-    reader.join().map_err(|_| RunError::Panicked)?;
-    let gathered = std::mem::take(&mut *result.lock().unwrap_or_else(PoisonError::into_inner));
-    Ok(gathered.into_report())
-}
-
-fn join_all(threads: Vec<JoinHandle<Result<(), TaskError>>>) -> Result<(), RunError> {
-    let mut outcome = Ok(());
-    for thread in threads {
-        let result = thread.join().map_err(|_| RunError::Panicked).and_then(|result| result.map_err(RunError::from));
-        if outcome.is_ok() {
-            outcome = result;
-        }
-    }
-    outcome
 }

@@ -10,6 +10,9 @@ use tidegate_formats::SideRecord;
 use tidegate_types::batch::index;
 use tidegate_types::{EventTime, NO_CLOCK, PaneBatch, Value, ValueRef, Watermark};
 
+/// How long something is held back while more keeps coming, ms: long against a flush, short for whoever looks.
+const LONGEST_HELD_MS: i64 = 250;
+
 /// How far a run is.
 #[derive(Debug, Clone)]
 pub struct RunProgress {
@@ -72,6 +75,8 @@ pub(crate) struct SinkTask {
     progress: RunProgress,
     /// Whether something was written since the last flush.
     held: bool,
+    /// The wall clock when the first of it was seen by a step; none under a virtual clock.
+    held_since: Option<EventTime>,
     /// Where the report is left for the end of the run.
     result: Arc<Mutex<Gathered>>,
 }
@@ -90,7 +95,7 @@ impl SinkTask {
             slowest_partition: None,
             bytes_read: 0,
         };
-        Self { inputs, outputs, observer, progress, held: false, result }
+        Self { inputs, outputs, observer, progress, held: false, held_since: None, result }
     }
 
     fn write(&mut self, emission: Emission) -> Result<(), SinkError> {
@@ -142,7 +147,17 @@ impl SinkTask {
             sink.flush()?;
         }
         self.held = false;
+        self.held_since = None;
         Ok(())
+    }
+
+    /// Whether what is held was held for so long that a reader should not wait for a pause in the input to see it.
+    fn is_overdue(&mut self, now: Option<EventTime>) -> bool {
+        if !self.held {
+            return false;
+        }
+        let Some(now) = now else { return false };
+        now.saturating_sub(*self.held_since.get_or_insert(now)) >= LONGEST_HELD_MS
     }
 
     fn finish(&mut self) -> Result<(), SinkError> {
@@ -153,6 +168,11 @@ impl SinkTask {
 }
 
 impl Gathered {
+    /// What became of the records, where not every task has finished.
+    pub(crate) fn into_account(self) -> Account {
+        self.account
+    }
+
     /// The whole, once every task has finished.
     pub(crate) fn into_report(self) -> RunReport {
         let Self { account, source, mut operators } = self;
@@ -162,7 +182,7 @@ impl Gathered {
 }
 
 impl Task for SinkTask {
-    fn step(&mut self, _now: Option<EventTime>) -> Result<Progress, TaskError> {
+    fn step(&mut self, now: Option<EventTime>) -> Result<Progress, TaskError> {
         let mut worked = false;
         let mut place = 0;
         while place < self.inputs.len() {
@@ -181,6 +201,9 @@ impl Task for SinkTask {
             return Ok(Progress::Finished);
         }
         if worked {
+            if self.is_overdue(now) {
+                self.flush()?;
+            }
             return Ok(Progress::Worked);
         }
         // Whoever reads the output should not wait for the next record to see what was emitted.

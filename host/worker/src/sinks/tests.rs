@@ -37,3 +37,20 @@ fn what_was_emitted_is_out_before_the_task_waits() {
     assert_eq!(task.step(None).expect("works"), Progress::Waiting { until: None });
     assert_eq!(sink.flushed.load(Ordering::Relaxed), 1);
 }
+
+#[test]
+fn a_task_that_never_waits_holds_nothing_back_for_long() {
+    let (sender, receiver) = channel(4, &Signal::new());
+    let sink = Counting::default();
+    let outputs = Outputs { panes: Box::new(sink.clone()), too_late: None, duplicates: None, dead_letters: None };
+    let mut task = SinkTask::new(vec![receiver], outputs, None, Arc::default());
+    let mut step = |now: i64| {
+        sender.send(Emission { panes: vec![PaneBatch::default()], ..Emission::default() });
+        assert_eq!(task.step(Some(now)).expect("works"), Progress::Worked);
+        sink.flushed.load(Ordering::Relaxed)
+    };
+    assert_eq!(step(1000), 0);
+    assert_eq!(step(1000 + LONGEST_HELD_MS - 1), 0);
+    assert_eq!(step(1000 + LONGEST_HELD_MS), 3);
+    assert_eq!(step(1000 + LONGEST_HELD_MS + 1), 3);
+}
