@@ -1,1 +1,26 @@
-//! The life of jobs: submission, running, cancelling, status.
+//! The life of jobs: submission, running, restarting, cancelling, status.
+//!
+//! What to do is decided by pure functions (`decide`); a supervisor per live job carries it out through the [`JobRunner`].
+//! A job's record in the metadata store says what should be; it is written before anybody is answered, so that a process
+//! that starts again knows its jobs. State is not kept yet: a job that is started again begins at the start of its input.
+
+mod components;
+mod coordinator;
+mod decide;
+mod error;
+mod record;
+mod runner;
+mod streams;
+mod submit;
+mod supervisor;
+mod view;
+
+pub use components::{Components, FoundComponent, RegistryDown};
+pub use coordinator::Coordinator;
+pub use decide::RestartPolicy;
+pub use error::{JobError, SubmitError};
+pub use runner::{
+    JobKey, JobRunner, Lag, ResolvedComponent, Run, RunAccount, RunEnd, RunPanes, RunStatus, StartError, StartJob,
+};
+pub use streams::{JobStreams, table_of};
+pub use view::{JobState, JobView};

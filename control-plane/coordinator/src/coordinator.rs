@@ -1,0 +1,266 @@
+//! The coordinator's face: submit, list, get, cancel, resume, rest.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tidegate_store::{MetaStore, StoreError};
+use tidegate_tenancy::{Caller, Permission, Tenancy};
+use tidegate_types::{Clock, TenantId};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::components::Components;
+use crate::decide::{Admitted, RestartPolicy, Standing, Wish, admit_live, admit_version};
+use crate::error::{JobError, SubmitError};
+use crate::record::{Held, JobRecord, Records};
+use crate::runner::{JobKey, JobRunner, StartJob};
+use crate::streams::table_of;
+use crate::submit;
+use crate::supervisor::{Means, Supervisor};
+use crate::view::{JobState, JobView};
+
+/// How often a submission is tried again because other submissions of the tenant came between.
+const TRIES: u32 = 16;
+
+/// Submits, runs and cancels jobs. Cheap to clone.
+#[derive(Clone)]
+pub struct Coordinator {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    components: Arc<dyn Components>,
+    tenancy: Arc<Tenancy>,
+    means: Arc<Means>,
+    supervised: Mutex<BTreeMap<JobKey, Supervised>>,
+}
+
+/// A live job's supervisor.
+struct Supervised {
+    wish: watch::Sender<Wish>,
+    task: JoinHandle<()>,
+}
+
+impl Coordinator {
+    /// A coordinator over these parts. Nothing runs until [`Coordinator::resume_all`] or a submission.
+    #[must_use]
+    pub fn new(
+        store: Arc<dyn MetaStore>,
+        components: Arc<dyn Components>,
+        tenancy: Arc<Tenancy>,
+        runner: Arc<dyn JobRunner>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self::with_policy(store, components, tenancy, runner, clock, RestartPolicy::default())
+    }
+
+    /// [`Coordinator::new`] with another policy of restarts.
+    #[must_use]
+    pub fn with_policy(
+        store: Arc<dyn MetaStore>,
+        components: Arc<dyn Components>,
+        tenancy: Arc<Tenancy>,
+        runner: Arc<dyn JobRunner>,
+        clock: Arc<dyn Clock>,
+        policy: RestartPolicy,
+    ) -> Self {
+        let means = Arc::new(Means { records: Records::new(store), runner, clock, policy });
+        Self { inner: Arc::new(Inner { components, tenancy, means, supervised: Mutex::default() }) }
+    }
+
+    /// Submits a pipeline (YAML or JSON text) and starts it. The same text submitted again gives the same job.
+    ///
+    /// # Errors
+    /// What is wrong with the pipeline, what is in its way, or that the caller may not.
+    pub async fn submit(&self, by: &Caller, tenant: &TenantId, text: &str) -> Result<JobView, SubmitError> {
+        by.may(Permission::RunJobs, tenant)?;
+        let (parsed, name) = submit::read(text)?;
+        let key = JobKey { tenant: tenant.clone(), name };
+        let version = parsed.pipeline.version;
+        let standing = self.records().job(tenant, key.name.as_str()).await?;
+        let now = standing.as_ref().map(|held| standing_of(&held.value));
+        if admit_version(key.name.as_str(), version, text, now)? == Admitted::Again {
+            return Ok(self.view(&key, standing.expect("what was submitted before is there").value));
+        }
+        let components = submit::resolve(&self.inner.components, tenant, &parsed).await?;
+        let pipeline = Arc::new(parsed);
+        let job = StartJob { key, version, pipeline: Arc::clone(&pipeline), components };
+        let checked = self.inner.means.runner.check(&job).await;
+        checked.map_err(|error| submit::not_startable(&pipeline, error))?;
+        self.accept(by, job, text).await
+    }
+
+    /// Writes a job down that may run, and starts its supervisor.
+    async fn accept(&self, by: &Caller, job: StartJob, text: &str) -> Result<JobView, SubmitError> {
+        let key = job.key.clone();
+        let (tenant, name) = (&key.tenant, key.name.as_str());
+        let limit = self.jobs_allowed(tenant).await?;
+        let record = JobRecord {
+            tenant: tenant.as_str().to_owned(),
+            name: name.to_owned(),
+            version: job.version,
+            text: text.to_owned(),
+            components: job.components,
+            state: JobState::Submitted,
+            reason: None,
+            restarts: 0,
+            submitted_at: self.inner.means.clock.now(),
+            submitted_by: by.subject.clone(),
+            started_at: None,
+            ended_at: None,
+            last: None,
+        };
+        for _ in 0..TRIES {
+            let standing = self.records().job(tenant, name).await?;
+            let now = standing.as_ref().map(|held| standing_of(&held.value));
+            if admit_version(name, job.version, text, now)? == Admitted::Again {
+                return Ok(self.view(&key, standing.expect("what was submitted before is there").value));
+            }
+            let live = self.records().live(tenant).await?;
+            let value = admit_live(&live.value, name, table_of(&job.pipeline.pipeline), limit)?;
+            let live = Held { version: live.version, value };
+            let written = Held { version: standing.and_then(|held| held.version), value: record.clone() };
+            match self.records().submit(&key, &written, &live).await {
+                Err(StoreError::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+                Ok(()) => {
+                    self.supervise(&key).await?;
+                    return Ok(self.view(&key, record));
+                }
+            }
+        }
+        let reason = "other submissions of the tenant came between again and again; try again".to_owned();
+        Err(SubmitError::Unavailable { reason })
+    }
+
+    /// A tenant's jobs, by name.
+    ///
+    /// # Errors
+    /// If the caller may not see them, or the store fails.
+    pub async fn list(&self, by: &Caller, tenant: &TenantId) -> Result<Vec<JobView>, JobError> {
+        by.may(Permission::Read, tenant)?;
+        let jobs = self.records().jobs(tenant).await?;
+        Ok(jobs.into_iter().filter_map(|record| Some(self.view(&key_of(&record)?, record))).collect())
+    }
+
+    /// One job.
+    ///
+    /// # Errors
+    /// If there is none, the caller may not see it, or the store fails.
+    pub async fn get(&self, by: &Caller, tenant: &TenantId, name: &str) -> Result<JobView, JobError> {
+        by.may(Permission::Read, tenant)?;
+        let (key, record) = self.find(tenant, name).await?;
+        Ok(self.view(&key, record))
+    }
+
+    /// Ends a job for good; answers once it has ended and its sinks are flushed. A job that has ended stays as it is.
+    ///
+    /// # Errors
+    /// If there is none, the caller may not, or the store fails.
+    pub async fn cancel(&self, by: &Caller, tenant: &TenantId, name: &str) -> Result<JobView, JobError> {
+        by.may(Permission::RunJobs, tenant)?;
+        let (key, _) = self.find(tenant, name).await?;
+        self.let_go(&key, Wish::Cancel { by: by.subject.clone() }).await;
+        // A live record without a supervisor is one that no process runs: nobody else will end it.
+        if let Some(mut held) = self.records().job(tenant, name).await?.filter(|held| held.value.state.is_live()) {
+            held.value.state = JobState::Cancelled;
+            held.value.reason = Some(format!("cancelled by {}", by.subject));
+            held.value.ended_at = Some(self.inner.means.clock.now());
+            self.records().end(&key, held).await?;
+        }
+        let (key, record) = self.find(tenant, name).await?;
+        Ok(self.view(&key, record))
+    }
+
+    /// Starts every live job that has no supervisor, from the start of its input: what a process does when it begins.
+    /// Gives their number.
+    ///
+    /// # Errors
+    /// If the store fails.
+    pub async fn resume_all(&self) -> Result<usize, StoreError> {
+        let mut resumed = 0;
+        for record in self.records().all_jobs().await? {
+            let Some(key) = key_of(&record).filter(|_| record.state.is_live()) else { continue };
+            self.supervise(&key).await?;
+            resumed += 1;
+        }
+        Ok(resumed)
+    }
+
+    /// Stops every run and waits for its end: what a process does before it ends. The jobs stay live, and
+    /// [`Coordinator::resume_all`] starts them again.
+    pub async fn rest(&self) {
+        let keys: Vec<JobKey> = self.supervised().keys().cloned().collect();
+        for key in &keys {
+            self.wish(key, Wish::Rest);
+        }
+        for key in keys {
+            self.let_go(&key, Wish::Rest).await;
+        }
+    }
+
+    async fn find(&self, tenant: &TenantId, name: &str) -> Result<(JobKey, JobRecord), JobError> {
+        let none = || JobError::NotFound { name: name.to_owned() };
+        let parsed = name.parse().map_err(|_| none())?;
+        let held = self.records().job(tenant, name).await?.ok_or_else(none)?;
+        Ok((JobKey { tenant: tenant.clone(), name: parsed }, held.value))
+    }
+
+    async fn jobs_allowed(&self, tenant: &TenantId) -> Result<u32, SubmitError> {
+        let found = self.inner.tenancy.tenant(tenant).await;
+        let found = found.map_err(|error| SubmitError::Unavailable { reason: error.to_string() })?;
+        Ok(found.limits.jobs)
+    }
+
+    /// Starts the supervisor of a job, unless there is one.
+    async fn supervise(&self, key: &JobKey) -> Result<(), StoreError> {
+        let Some(held) = self.records().job(&key.tenant, key.name.as_str()).await? else { return Ok(()) };
+        let mut supervised = self.supervised();
+        if supervised.get(key).is_some_and(|job| !job.task.is_finished()) || !held.value.state.is_live() {
+            return Ok(());
+        }
+        let (wish, wishes) = watch::channel(Wish::Run);
+        let supervisor = Supervisor::new(Arc::clone(&self.inner.means), key.clone(), held, wishes);
+        let task = tokio::spawn(supervisor.supervise());
+        supervised.insert(key.clone(), Supervised { wish, task });
+        Ok(())
+    }
+
+    fn wish(&self, key: &JobKey, wish: Wish) {
+        if let Some(job) = self.supervised().get(key) {
+            job.wish.send_replace(wish);
+        }
+    }
+
+    /// Hands a wish to a job's supervisor and waits for its end.
+    async fn let_go(&self, key: &JobKey, wish: Wish) {
+        let job = self.supervised().remove(key);
+        if let Some(Supervised { wish: sender, task }) = job {
+            sender.send_replace(wish);
+            if let Err(error) = task.await {
+                tracing::error!(job = %key, %error, "a supervisor panicked; this is a defect of Tidegate");
+            }
+        }
+    }
+
+    fn view(&self, key: &JobKey, record: JobRecord) -> JobView {
+        record.view(self.inner.means.runner.status(key))
+    }
+
+    fn records(&self) -> &Records {
+        &self.inner.means.records
+    }
+
+    fn supervised(&self) -> std::sync::MutexGuard<'_, BTreeMap<JobKey, Supervised>> {
+        self.inner.supervised.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn standing_of(record: &JobRecord) -> Standing<'_> {
+    Standing { version: record.version, text: &record.text, state: record.state }
+}
+
+/// The key of a record. Names were checked when it was written.
+fn key_of(record: &JobRecord) -> Option<JobKey> {
+    Some(JobKey { tenant: record.tenant.parse().ok()?, name: record.name.parse().ok()? })
+}

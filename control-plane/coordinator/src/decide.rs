@@ -1,0 +1,188 @@
+//! Every decision about a job, as a function from facts to what is to be done. Nothing here acts.
+//!
+//! Invariants: a live job counts against its tenant's limit, and no two live jobs of a tenant write one table; a tenant's
+//! own fault never restarts a job; the platform's does, later each time, and not for ever (isolation.md: the trap loop).
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tidegate_types::EventTime;
+
+use crate::error::SubmitError;
+use crate::runner::RunEnd;
+use crate::view::JobState;
+
+/// When a job that the platform failed is started again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RestartPolicy {
+    /// The pause before the first restart; each further one in a row is twice as long.
+    pub first_pause: Duration,
+    /// The longest pause.
+    pub longest_pause: Duration,
+    /// Restarts in a row after which the job has failed.
+    pub restarts: u32,
+    /// A run that lasted so long ends a row of restarts, ms.
+    pub healthy_after_ms: i64,
+}
+
+impl Default for RestartPolicy {
+    /// 1, 2, 4 … 32 s and 60 s: about two minutes of tries, longer than a neighbour's burst and short enough to be seen.
+    fn default() -> Self {
+        Self {
+            first_pause: Duration::from_secs(1),
+            longest_pause: Duration::from_secs(60),
+            restarts: 7,
+            healthy_after_ms: 10 * 60 * 1000,
+        }
+    }
+}
+
+impl RestartPolicy {
+    /// The pause before restart number `restart` (from 1) of a row.
+    fn pause(&self, restart: u32) -> Duration {
+        let doubled = 1_u32.checked_shl(restart.saturating_sub(1)).unwrap_or(u32::MAX);
+        self.first_pause.saturating_mul(doubled).min(self.longest_pause)
+    }
+}
+
+/// What somebody wants of a supervised job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// To run.
+    Run,
+    /// To end for good.
+    Cancel {
+        /// Who wants it.
+        by: String,
+    },
+    /// To end because the process does. The job runs again when the process does.
+    Rest,
+}
+
+/// What follows the end of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum After {
+    /// The job has ended for good.
+    End {
+        state: JobState,
+        reason: Option<String>,
+    },
+    /// It is to be started again.
+    Restart {
+        pause: Duration,
+        restarts: u32,
+        reason: String,
+    },
+    /// Its record stays as it is.
+    Leave,
+}
+
+/// What follows the end of a run that lasted `ran_ms` and was preceded by `restarts` restarts in a row.
+pub(crate) fn after_run(end: RunEnd, wish: &Wish, restarts: u32, ran_ms: i64, policy: &RestartPolicy) -> After {
+    match (end, wish) {
+        (RunEnd::Finished, _) => After::End { state: JobState::Finished, reason: None },
+        (RunEnd::TenantFault { reason }, _) => After::End { state: JobState::Failed, reason: Some(reason) },
+        (_, Wish::Cancel { by }) => {
+            After::End { state: JobState::Cancelled, reason: Some(format!("cancelled by {by}")) }
+        }
+        (_, Wish::Rest) => After::Leave,
+        (RunEnd::PlatformFault { reason }, Wish::Run) => restart(reason, restarts, ran_ms, policy),
+        (RunEnd::Stopped, Wish::Run) => {
+            restart("the run was stopped, and nobody had asked for it".to_owned(), restarts, ran_ms, policy)
+        }
+    }
+}
+
+fn restart(reason: String, restarts: u32, ran_ms: i64, policy: &RestartPolicy) -> After {
+    let in_a_row = if ran_ms >= policy.healthy_after_ms { 0 } else { restarts };
+    if in_a_row >= policy.restarts {
+        let reason = format!("the platform failed the job {} times in a row, the last time: {reason}", in_a_row + 1);
+        return After::End { state: JobState::Failed, reason: Some(reason) };
+    }
+    let restarts = in_a_row + 1;
+    After::Restart { pause: policy.pause(restarts), restarts, reason }
+}
+
+/// A tenant's live jobs, each with the table that it writes.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct LiveJobs {
+    pub(crate) jobs: BTreeMap<String, Option<String>>,
+}
+
+/// What is known of the job's name when a pipeline is submitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Standing<'a> {
+    pub(crate) version: u64,
+    pub(crate) text: &'a str,
+    pub(crate) state: JobState,
+}
+
+/// What becomes of a submission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Admitted {
+    /// It was made before: the answer is the same.
+    Again,
+    /// It is new.
+    New,
+}
+
+/// Whether a pipeline of this version and text may be submitted as `job`, which stands like this now.
+pub(crate) fn admit_version(
+    job: &str,
+    version: u64,
+    text: &str,
+    standing: Option<Standing<'_>>,
+) -> Result<Admitted, SubmitError> {
+    let Some(now) = standing else { return Ok(Admitted::New) };
+    if version == now.version && text == now.text {
+        return Ok(Admitted::Again);
+    }
+    if version == now.version {
+        let reason = format!(
+            "job `{job}`: version {version} was submitted before with another text, and a version never changes; give \
+             `version` a higher number"
+        );
+        return Err(SubmitError::Conflict { reason });
+    }
+    if version < now.version {
+        return Err(SubmitError::VersionNotNewer { job: job.to_owned(), given: version, latest: now.version });
+    }
+    if now.state.is_live() {
+        let reason = format!(
+            "job `{job}`: version {} is {}; cancel it first (a running job is not replaced in place yet)",
+            now.version,
+            now.state.name()
+        );
+        return Err(SubmitError::Conflict { reason });
+    }
+    Ok(Admitted::New)
+}
+
+/// Adds a job to the live ones.
+pub(crate) fn admit_live(
+    live: &LiveJobs,
+    job: &str,
+    table: Option<&str>,
+    limit: u32,
+) -> Result<LiveJobs, SubmitError> {
+    let taken = live.jobs.iter().find(|(name, writes)| *name != job && table.is_some() && writes.as_deref() == table);
+    if let (Some((other, _)), Some(table)) = (taken, table) {
+        let reason = format!("table `{table}` is written by job `{other}`; name another table, or cancel that job");
+        return Err(SubmitError::Conflict { reason });
+    }
+    let mut next = live.clone();
+    next.jobs.insert(job.to_owned(), table.map(str::to_owned));
+    if u32::try_from(next.jobs.len()).unwrap_or(u32::MAX) > limit {
+        return Err(SubmitError::Quota { limit });
+    }
+    Ok(next)
+}
+
+/// How long a run lasted, ms.
+pub(crate) fn lasted(started: EventTime, now: EventTime) -> i64 {
+    now.saturating_sub(started).max(0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! A job's record in the metadata store, and a tenant's list of live jobs beside it.
+//!
+//! Invariant: every change of a job's record that makes it live or ends it changes the list in the same commit, under
+//! compare-and-set: two submissions at once cannot both take the last place, and no place is lost.
+
+use std::sync::Arc;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use tidegate_store::{Change, Document, Expect, MetaStore, StoreError};
+use tidegate_types::{EventTime, TenantId};
+
+use crate::decide::LiveJobs;
+use crate::runner::{JobKey, ResolvedComponent, RunStatus};
+use crate::streams::{JobStreams, table_of};
+use crate::view::{JobState, JobView};
+
+const JOB: &str = "job";
+const VERSION: &str = "job-version";
+const LIVE: &str = "jobs-live";
+
+/// Jobs that are read from the store at once.
+const PAGE: usize = 200;
+
+/// What is kept of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct JobRecord {
+    pub(crate) tenant: String,
+    pub(crate) name: String,
+    pub(crate) version: u64,
+    pub(crate) text: String,
+    pub(crate) components: Vec<ResolvedComponent>,
+    pub(crate) state: JobState,
+    pub(crate) reason: Option<String>,
+    pub(crate) restarts: u32,
+    pub(crate) submitted_at: EventTime,
+    pub(crate) submitted_by: String,
+    pub(crate) started_at: Option<EventTime>,
+    pub(crate) ended_at: Option<EventTime>,
+    /// How far the last run was when it ended.
+    pub(crate) last: Option<RunStatus>,
+}
+
+impl JobRecord {
+    /// The record as it is shown. `status`: of its run in this process.
+    pub(crate) fn view(&self, status: Option<RunStatus>) -> JobView {
+        let status = if self.state.is_live() { status.or_else(|| self.last.clone()) } else { self.last.clone().or(status) };
+        let parsed = tidegate_pipeline::parse(&self.text).ok();
+        let pipeline = parsed.as_ref().map(|parsed| &parsed.pipeline);
+        JobView {
+            tenant: self.tenant.clone(),
+            name: self.name.clone(),
+            version: self.version,
+            state: self.state,
+            reason: self.reason.clone(),
+            parallelism: status.as_ref().map(|status| status.parallelism),
+            restarts: self.restarts,
+            submitted_at: self.submitted_at,
+            submitted_by: self.submitted_by.clone(),
+            started_at: self.started_at,
+            ended_at: self.ended_at,
+            last_checkpoint: None,
+            lag: status.as_ref().map(|status| status.lag),
+            watermark: status.as_ref().and_then(|status| status.watermark),
+            watermark_lag_ms: status.as_ref().and_then(|status| status.watermark_lag_ms),
+            account: status.as_ref().map(|status| status.account),
+            streams: pipeline.map(JobStreams::of),
+            table: pipeline.and_then(table_of).map(str::to_owned),
+            components: self.components.clone(),
+            warnings: parsed.iter().flat_map(|parsed| &parsed.warnings).map(ToString::to_string).collect(),
+        }
+    }
+}
+
+/// Something stored, and the version to expect when it is written again.
+#[derive(Debug, Clone)]
+pub(crate) struct Held<T> {
+    pub(crate) version: Option<u64>,
+    pub(crate) value: T,
+}
+
+impl<T> Held<T> {
+    fn expect(&self) -> Expect {
+        self.version.map_or(Expect::Absent, Expect::Version)
+    }
+}
+
+/// Reads and writes records.
+#[derive(Clone)]
+pub(crate) struct Records {
+    store: Arc<dyn MetaStore>,
+}
+
+impl Records {
+    pub(crate) fn new(store: Arc<dyn MetaStore>) -> Self {
+        Self { store }
+    }
+
+    pub(crate) async fn job(&self, tenant: &TenantId, name: &str) -> Result<Option<Held<JobRecord>>, StoreError> {
+        let found = self.store.get(JOB, &path(tenant.as_str(), name)).await?;
+        found.map(|document| read(JOB, document)).transpose()
+    }
+
+    /// A tenant's jobs, by name.
+    pub(crate) async fn jobs(&self, tenant: &TenantId) -> Result<Vec<JobRecord>, StoreError> {
+        self.all(&format!("{tenant}/")).await
+    }
+
+    /// Everybody's jobs.
+    pub(crate) async fn all_jobs(&self) -> Result<Vec<JobRecord>, StoreError> {
+        self.all("").await
+    }
+
+    async fn all(&self, prefix: &str) -> Result<Vec<JobRecord>, StoreError> {
+        let mut records: Vec<JobRecord> = Vec::new();
+        let mut after: Option<String> = None;
+        loop {
+            let page = self.store.list(JOB, prefix, after.as_deref(), PAGE).await?;
+            let full = page.len() == PAGE;
+            after = page.last().map(|document| document.path.clone());
+            for document in page {
+                records.push(read(JOB, document)?.value);
+            }
+            if !full {
+                return Ok(records);
+            }
+        }
+    }
+
+    pub(crate) async fn live(&self, tenant: &TenantId) -> Result<Held<LiveJobs>, StoreError> {
+        match self.store.get(LIVE, tenant.as_str()).await? {
+            Some(document) => read(LIVE, document),
+            None => Ok(Held { version: None, value: LiveJobs::default() }),
+        }
+    }
+
+    /// Writes a job that was submitted just now, its version for good, and the list that it is on.
+    pub(crate) async fn submit(
+        &self,
+        key: &JobKey,
+        job: &Held<JobRecord>,
+        live: &Held<LiveJobs>,
+    ) -> Result<(), StoreError> {
+        let version = Change::Put {
+            kind: VERSION.to_owned(),
+            path: format!("{}/{:020}", path(key.tenant.as_str(), key.name.as_str()), job.value.version),
+            body: body(&job.value),
+            expect: Expect::Absent,
+        };
+        self.store.commit(vec![put_job(key, job), put_live(&key.tenant, live), version]).await
+    }
+
+    /// Writes a live job's record, and gives it with its new version.
+    pub(crate) async fn update(&self, key: &JobKey, job: Held<JobRecord>) -> Result<Held<JobRecord>, StoreError> {
+        self.store.commit(vec![put_job(key, &job)]).await?;
+        self.again(key, job.value).await
+    }
+
+    /// Writes the record of a job that has ended, and takes it off the list.
+    pub(crate) async fn end(&self, key: &JobKey, job: Held<JobRecord>) -> Result<Held<JobRecord>, StoreError> {
+        loop {
+            let mut live = self.live(&key.tenant).await?;
+            live.value.jobs.remove(key.name.as_str());
+            match self.store.commit(vec![put_job(key, &job), put_live(&key.tenant, &live)]).await {
+                // Another of the tenant's jobs changed the list in between.
+                Err(StoreError::Conflict { kind, .. }) if kind == LIVE => {}
+                Err(error) => return Err(error),
+                Ok(()) => return self.again(key, job.value).await,
+            }
+        }
+    }
+
+    /// The record just written, with the version that the store gave it.
+    async fn again(&self, key: &JobKey, written: JobRecord) -> Result<Held<JobRecord>, StoreError> {
+        match self.job(&key.tenant, key.name.as_str()).await? {
+            Some(held) if held.value == written => Ok(held),
+            _ => Err(StoreError::Conflict { kind: JOB.to_owned(), path: path(key.tenant.as_str(), key.name.as_str()) }),
+        }
+    }
+}
+
+fn path(tenant: &str, name: &str) -> String {
+    format!("{tenant}/{name}")
+}
+
+fn put_job(key: &JobKey, job: &Held<JobRecord>) -> Change {
+    let path = path(key.tenant.as_str(), key.name.as_str());
+    Change::Put { kind: JOB.to_owned(), path, body: body(&job.value), expect: job.expect() }
+}
+
+fn put_live(tenant: &TenantId, live: &Held<LiveJobs>) -> Change {
+    let path = tenant.as_str().to_owned();
+    Change::Put { kind: LIVE.to_owned(), path, body: body(&live.value), expect: live.expect() }
+}
+
+fn body<T: Serialize>(value: &T) -> serde_json::Value {
+    serde_json::to_value(value).expect("names, texts and numbers are JSON")
+}
+
+fn read<T: DeserializeOwned>(kind: &str, document: Document) -> Result<Held<T>, StoreError> {
+    let Document { path, version, body } = document;
+    let value = serde_json::from_value(body)
+        .map_err(|error| StoreError::Corrupt { reason: format!("the {kind} `{path}`: {error}") })?;
+    Ok(Held { version: Some(version), value })
+}

@@ -1,0 +1,184 @@
+//! One live job: starts it, waits for its end, writes down what became of it, and starts it again where that is due.
+//!
+//! Invariant: while a supervisor lives, it alone writes its job's record. A record that somebody else changed all the same
+//! fences it: the run is stopped and nothing more is written.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tidegate_pipeline::{Parsed, parse};
+use tidegate_store::StoreError;
+use tidegate_types::{Clock, EventTime};
+use tokio::sync::watch;
+
+use crate::decide::{After, RestartPolicy, Wish, after_run, lasted};
+use crate::record::{Held, JobRecord, Records};
+use crate::runner::{JobKey, JobRunner, RunEnd, StartError, StartJob};
+use crate::view::JobState;
+
+/// The pause before a record that could not be written is written again.
+const STORE_PAUSE: Duration = Duration::from_millis(500);
+
+/// What every supervisor works with.
+pub(crate) struct Means {
+    pub(crate) records: Records,
+    pub(crate) runner: Arc<dyn JobRunner>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) policy: RestartPolicy,
+}
+
+/// Supervises one job until it has ended or is to rest.
+pub(crate) struct Supervisor {
+    means: Arc<Means>,
+    key: JobKey,
+    record: Held<JobRecord>,
+    wish: watch::Receiver<Wish>,
+}
+
+/// The record is somebody else's now, or the process ends while the store is down.
+struct Fenced;
+
+impl Supervisor {
+    pub(crate) fn new(means: Arc<Means>, key: JobKey, record: Held<JobRecord>, wish: watch::Receiver<Wish>) -> Self {
+        Self { means, key, record, wish }
+    }
+
+    /// Runs the job until nothing more is to be done for it.
+    pub(crate) async fn supervise(mut self) {
+        if self.drive().await.is_err() {
+            tracing::error!(job = %self.key, "the job's record is not this process's any more; its run was stopped");
+        }
+    }
+
+    async fn drive(&mut self) -> Result<(), Fenced> {
+        loop {
+            let (end, ran_ms) = self.run_once().await?;
+            let wish = self.wish.borrow().clone();
+            match after_run(end, &wish, self.record.value.restarts, ran_ms, &self.means.policy) {
+                After::Leave => return Ok(()),
+                After::End { state, reason } => return self.end(state, reason).await,
+                After::Restart { pause, restarts, reason } => {
+                    tracing::warn!(job = %self.key, restarts, reason, "the job is started again");
+                    self.note(|record| {
+                        record.state = JobState::Submitted;
+                        record.restarts = restarts;
+                        record.reason = Some(format!("it is started again, from the start of its input: {reason}"));
+                    })
+                    .await?;
+                    self.pause(pause).await;
+                }
+            }
+        }
+    }
+
+    /// One run, from its start to its end, and how long it lasted, ms.
+    async fn run_once(&mut self) -> Result<(RunEnd, i64), Fenced> {
+        if *self.wish.borrow() != Wish::Run {
+            return Ok((RunEnd::Stopped, 0));
+        }
+        let job = match self.job() {
+            Ok(job) => job,
+            Err(reason) => return Ok((RunEnd::TenantFault { reason }, 0)),
+        };
+        let mut run = match self.means.runner.start(job).await {
+            Ok(run) => run,
+            Err(error) => return Ok((not_started(error), 0)),
+        };
+        let started = self.means.clock.now();
+        let noted = self.note(|record| {
+            record.state = JobState::Running;
+            record.started_at = Some(started);
+        });
+        if noted.await.is_err() {
+            self.means.runner.stop(&self.key);
+            let _ = run.ended.await;
+            return Err(Fenced);
+        }
+        let end = tokio::select! {
+            biased;
+            // Cancel-safe: a oneshot that was not received stays received.
+            end = &mut run.ended => end,
+            () = wished(&mut self.wish) => {
+                self.means.runner.stop(&self.key);
+                run.ended.await
+            }
+        };
+        let end = end.unwrap_or_else(|_| RunEnd::PlatformFault { reason: "the run was lost".to_owned() });
+        Ok((end, lasted(started, self.means.clock.now())))
+    }
+
+    fn job(&self) -> Result<StartJob, String> {
+        let record = &self.record.value;
+        // The text was checked at submission, by this release or an older one.
+        let pipeline: Parsed = parse(&record.text).map_err(|error| error.to_string())?;
+        let (version, components) = (record.version, record.components.clone());
+        Ok(StartJob { key: self.key.clone(), version, pipeline: Arc::new(pipeline), components })
+    }
+
+    async fn end(&mut self, state: JobState, reason: Option<String>) -> Result<(), Fenced> {
+        tracing::info!(job = %self.key, state = state.name(), reason, "the job has ended");
+        let ended: EventTime = self.means.clock.now();
+        let mut record = self.record.clone();
+        record.value.state = state;
+        record.value.reason = reason;
+        record.value.ended_at = Some(ended);
+        record.value.last = self.means.runner.status(&self.key);
+        loop {
+            match self.means.records.end(&self.key, record.clone()).await {
+                Ok(written) => {
+                    self.record = written;
+                    return Ok(());
+                }
+                Err(error) => self.store_failed(&error).await?,
+            }
+        }
+    }
+
+    /// Changes the record and writes it, for as long as the store needs.
+    async fn note(&mut self, change: impl FnOnce(&mut JobRecord)) -> Result<(), Fenced> {
+        let mut record = self.record.clone();
+        change(&mut record.value);
+        loop {
+            match self.means.records.update(&self.key, record.clone()).await {
+                Ok(written) => {
+                    self.record = written;
+                    return Ok(());
+                }
+                Err(error) => self.store_failed(&error).await?,
+            }
+        }
+    }
+
+    /// Waits before the store is tried again, or gives up.
+    async fn store_failed(&mut self, error: &StoreError) -> Result<(), Fenced> {
+        tracing::error!(job = %self.key, %error, "the job's record cannot be written");
+        if matches!(error, StoreError::Conflict { .. }) || *self.wish.borrow() == Wish::Rest {
+            return Err(Fenced);
+        }
+        tokio::time::sleep(STORE_PAUSE).await;
+        Ok(())
+    }
+
+    /// Waits before a restart, or until the job shall not run any more.
+    async fn pause(&mut self, pause: Duration) {
+        tokio::select! {
+            biased;
+            // Both are cancel-safe: a wish stays readable, and a timer that is dropped was not needed.
+            () = wished(&mut self.wish) => {}
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}
+
+/// Waits until the job shall not run any more.
+async fn wished(wish: &mut watch::Receiver<Wish>) {
+    // The coordinator that is gone takes its jobs with it.
+    let _ = wish.wait_for(|wish| *wish != Wish::Run).await;
+}
+
+fn not_started(error: StartError) -> RunEnd {
+    match error {
+        StartError::Invalid { .. } => RunEnd::TenantFault { reason: error.to_string() },
+        StartError::Platform { reason } => RunEnd::PlatformFault { reason },
+    }
+}
