@@ -4,18 +4,21 @@ use std::sync::Arc;
 
 use tidegate_types::Field;
 use tidegate_types::hooks::{AggregateHook, ComponentId, MapHook, WindowHook};
+use wasmtime::Engine;
 use wasmtime::component::{InstancePre, Linker};
 
 use crate::aggregator::Aggregator;
+use crate::config::MESSAGE_BYTES;
 use crate::engine::Shared;
 use crate::error::{OpenError, SandboxError};
+use crate::image::{self, ComponentDigest, ImageError};
 use crate::instance::HostState;
 use crate::log::GuestLog;
 use crate::mapper::Mapper;
 use crate::memory::MemoryTotal;
 use crate::windower::Windower;
 use crate::world::{Face, HookKind};
-use crate::{compile, digest, log, scan, world};
+use crate::{compile, log, scan, text, world};
 
 /// A component that may run. Cheap to clone.
 #[derive(Clone)]
@@ -28,7 +31,7 @@ pub(crate) struct Inner {
     pub(crate) id: Arc<ComponentId>,
     pub(crate) pre: InstancePre<HostState>,
     face: Face,
-    size: usize,
+    size: u64,
 }
 
 /// How a hook is opened.
@@ -40,25 +43,49 @@ pub struct OpenOptions {
     pub log: Arc<dyn GuestLog>,
     /// The total that the hook's memory counts against; none: the sandbox's own.
     pub memory: Option<Arc<MemoryTotal>>,
+    /// Fuel of one call; none: the sandbox's own. It is what a tenant's limits grant its hooks.
+    pub call_fuel: Option<u64>,
 }
 
 impl OpenOptions {
     /// The usual options, with this log.
     #[must_use]
     pub fn new(log: Arc<dyn GuestLog>) -> Self {
-        Self { fresh_instances: false, log, memory: None }
+        Self { fresh_instances: false, log, memory: None, call_fuel: None }
     }
 }
 
 impl Component {
     pub(crate) fn load(shared: &Arc<Shared>, name: &str, bytes: &[u8]) -> Result<Self, SandboxError> {
         scan::scan(name, bytes, &shared.config.scan)?;
-        let id = Arc::new(ComponentId { name: name.to_owned(), digest: digest::sha256(bytes) });
         let compiled = compile::compile(&shared.engine, name, bytes)?;
+        let size = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        Self::link(shared, name, ComponentDigest::of(bytes), size, &compiled)
+    }
+
+    /// From an image whose seal was checked: `image` is the buffer that was checked, and nothing is read a second time.
+    pub(crate) fn load_image(
+        shared: &Arc<Shared>,
+        name: &str,
+        digest: ComponentDigest,
+        size: u64,
+        image: image::Checked<'_>,
+    ) -> Result<Self, ImageError> {
+        let compiled = image::deserialize(&shared.engine, image)?;
+        Ok(Self::link(shared, name, digest, size, &compiled)?)
+    }
+
+    fn link(
+        shared: &Arc<Shared>,
+        name: &str,
+        digest: ComponentDigest,
+        size: u64,
+        compiled: &wasmtime::component::Component,
+    ) -> Result<Self, SandboxError> {
         let face = world::face(&shared.engine, name, &compiled.component_type())?;
-        let pre = link(shared, &compiled)
-            .map_err(|error| SandboxError::Compile { component: name.to_owned(), detail: format!("{error:#}") })?;
-        Ok(Self { inner: Arc::new(Inner { shared: Arc::clone(shared), id, pre, face, size: bytes.len() }) })
+        let pre = link(&shared.engine, name, compiled)?;
+        let id = Arc::new(ComponentId { name: name.to_owned(), digest: format!("sha256:{digest}") });
+        Ok(Self { inner: Arc::new(Inner { shared: Arc::clone(shared), id, pre, face, size }) })
     }
 
     /// Its name and digest.
@@ -81,7 +108,7 @@ impl Component {
 
     /// Its size, bytes.
     #[must_use]
-    pub fn size(&self) -> usize {
+    pub fn size(&self) -> u64 {
         self.inner.size
     }
 
@@ -128,8 +155,19 @@ impl Component {
     }
 }
 
-fn link(shared: &Shared, component: &wasmtime::component::Component) -> wasmtime::Result<InstancePre<HostState>> {
-    let mut linker = Linker::new(&shared.engine);
-    log::link(&mut linker)?;
-    linker.instantiate_pre(component)
+/// Links the contract's imports, which checks their types.
+pub(crate) fn link(
+    engine: &Engine,
+    name: &str,
+    component: &wasmtime::component::Component,
+) -> Result<InstancePre<HostState>, SandboxError> {
+    let linked = || {
+        let mut linker = Linker::new(engine);
+        log::link(&mut linker)?;
+        linker.instantiate_pre(component)
+    };
+    linked().map_err(|error: wasmtime::Error| SandboxError::WrongImport {
+        component: name.to_owned(),
+        detail: text::line(&format!("{error:#}"), MESSAGE_BYTES),
+    })
 }

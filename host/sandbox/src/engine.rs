@@ -11,6 +11,7 @@ use wasmtime::{Config, Engine, InstanceAllocationStrategy, PoolingAllocationConf
 use crate::component::Component;
 use crate::config::SandboxConfig;
 use crate::error::SandboxError;
+use crate::image::{self, ComponentDigest, ImageError, ImageKey, Stamp};
 use crate::memory::MemoryTotal;
 use crate::price;
 use crate::ticker::Ticker;
@@ -29,6 +30,8 @@ pub(crate) struct Shared {
     pub(crate) engine: Engine,
     pub(crate) ticker: Ticker,
     pub(crate) memory: Arc<MemoryTotal>,
+    /// What an image must have been compiled with to be loaded here.
+    pub(crate) stamp: Stamp,
 }
 
 impl Sandbox {
@@ -40,7 +43,8 @@ impl Sandbox {
         let engine = Engine::new(&engine_config(&config)).map_err(|error| engine_error(&error))?;
         let ticker = Ticker::start(engine.clone()).map_err(|error| engine_error(&error))?;
         let memory = MemoryTotal::new(config.total_memory_bytes);
-        Ok(Self { shared: Arc::new(Shared { config, engine, ticker, memory }) })
+        let stamp = Stamp::of(&engine, &config);
+        Ok(Self { shared: Arc::new(Shared { config, engine, ticker, memory, stamp }) })
     }
 
     /// Checks and compiles a component. `name` stands in messages and dead letters; `bytes` are hashed as they are.
@@ -49,6 +53,51 @@ impl Sandbox {
     /// Each names the rule that the component breaks and the way out.
     pub fn load(&self, name: &str, bytes: &[u8]) -> Result<Component, SandboxError> {
         Component::load(&self.shared, name, bytes)
+    }
+
+    /// What an image must have been compiled with to be loaded here. An [`ImageCompiler`](crate::ImageCompiler) says the same
+    /// of what it makes.
+    #[must_use]
+    pub fn stamp(&self) -> Stamp {
+        self.shared.stamp
+    }
+
+    /// Puts the host's seal on an image that an [`ImageCompiler`](crate::ImageCompiler) of this sandbox's stamp made of the
+    /// component.
+    #[must_use]
+    pub fn seal(&self, key: &ImageKey, digest: ComponentDigest, size: u64, image: &[u8]) -> Vec<u8> {
+        image::seal(key, &self.shared.stamp, digest, size, image)
+    }
+
+    /// Whether a sealed image is this host's, whole, of this component, and of this sandbox's stamp.
+    ///
+    /// # Errors
+    /// The first of these that it is not: compile the component again.
+    pub fn check_image(
+        &self,
+        key: &ImageKey,
+        digest: ComponentDigest,
+        size: u64,
+        sealed: &[u8],
+    ) -> Result<(), ImageError> {
+        image::open(key, &self.shared.stamp, digest, size, sealed).map(|_| ())
+    }
+
+    /// Loads the sealed image of a component: checks it as [`Sandbox::check_image`] does, and loads the very bytes that were
+    /// checked. `name` stands in messages and dead letters, `digest` and `size` are those of the component.
+    ///
+    /// # Errors
+    /// As [`Sandbox::check_image`], or if the component needs more than this sandbox grants.
+    pub fn load_image(
+        &self,
+        name: &str,
+        digest: ComponentDigest,
+        size: u64,
+        sealed: &[u8],
+        key: &ImageKey,
+    ) -> Result<Component, ImageError> {
+        let image = image::open(key, &self.shared.stamp, digest, size, sealed)?;
+        Component::load_image(&self.shared, name, digest, size, image)
     }
 
     /// The limits.
@@ -64,12 +113,21 @@ impl Sandbox {
     }
 }
 
-fn engine_error(error: &impl std::fmt::Display) -> SandboxError {
+pub(crate) fn engine_error(error: &impl std::fmt::Display) -> SandboxError {
     // The alternate form shows what lies behind.
     SandboxError::Engine { detail: format!("{error:#}") }
 }
 
+/// The configuration of an engine that runs hooks.
 fn engine_config(limits: &SandboxConfig) -> Config {
+    let mut config = code_config(limits);
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits)));
+    config
+}
+
+/// What decides which machine code comes of a component: the same for the engine that compiles an image and the one that
+/// runs it. Instances come from where they are needed, so an engine of this alone reserves no address space.
+pub(crate) fn code_config(limits: &SandboxConfig) -> Config {
     let mut config = Config::new();
     config
         .wasm_component_model(true)
@@ -87,8 +145,7 @@ fn engine_config(limits: &SandboxConfig) -> Config {
         .max_wasm_stack(limits.stack_bytes)
         .wasm_backtrace_max_frames(NonZeroUsize::new(32))
         .wasm_backtrace_details(WasmBacktraceDetails::Disable)
-        .memory_init_cow(true)
-        .allocation_strategy(InstanceAllocationStrategy::Pooling(pool(limits)));
+        .memory_init_cow(true);
     config
 }
 

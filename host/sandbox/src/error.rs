@@ -20,12 +20,14 @@ pub enum SandboxError {
         mend: &'static str,
     },
     /// The bytes break a rule of the format.
-    #[error("component `{component}` is malformed: {detail}")]
+    #[error("component `{component}` is malformed: {detail}{}", place(*at))]
     Malformed {
         /// The component's name.
         component: String,
-        /// What is wrong, and where.
+        /// What is wrong.
         detail: String,
+        /// The byte where it was found, where that is known.
+        at: Option<u64>,
     },
     /// The component exceeds a limit on size or structure.
     #[error("component `{component}` has {found} {what}, more than the {limit} allowed: {mend}")]
@@ -38,6 +40,8 @@ pub enum SandboxError {
         found: u64,
         /// How much there may be.
         limit: u64,
+        /// The byte where the section or function begins that was too much.
+        at: Option<u64>,
         /// The way out.
         mend: &'static str,
     },
@@ -51,6 +55,13 @@ pub enum SandboxError {
         /// The way out.
         mend: &'static str,
     },
+    /// The image of a component does not fit the engine: it needs more memories, tables or instances than one component is
+    /// granted.
+    #[error("the component's image cannot be loaded: {detail}")]
+    Unfit {
+        /// What does not fit.
+        detail: String,
+    },
     /// The component has no hook.
     #[error(
         "component `{component}` exports none of tidegate:job/mapper, aggregator or windower in version 0.1 (it exports: \
@@ -62,7 +73,18 @@ pub enum SandboxError {
         /// What it exports.
         exports: String,
     },
-    /// The component does not fit the engine: a disabled feature, a wrong type of an import.
+    /// The component imports a granted interface with another type than the contract's.
+    #[error(
+        "component `{component}` imports something of the contract with another type: {detail}; build it against \
+         tidegate:job@0.1.0"
+    )]
+    WrongImport {
+        /// The component's name.
+        component: String,
+        /// Which, and what does not fit.
+        detail: String,
+    },
+    /// The component does not fit the engine: a disabled feature, more memories or tables than it grants.
     #[error("component `{component}` cannot be compiled: {detail}")]
     Compile {
         /// The component's name.
@@ -70,6 +92,19 @@ pub enum SandboxError {
         /// What the compiler said.
         detail: String,
     },
+}
+
+/// How far the opening of a hook came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// The component could not be instantiated: its start functions, memories and tables, before any hook is called.
+    Instantiation,
+    /// `open` was called.
+    Open,
+}
+
+fn place(at: Option<u64>) -> String {
+    at.map_or_else(String::new, |at| format!(" (at byte {at})"))
 }
 
 /// Why a hook does not open.
@@ -92,6 +127,8 @@ pub enum OpenError {
         component: String,
         /// The hook.
         hook: &'static str,
+        /// Whether it was `open` itself, or what comes before it.
+        stage: Stage,
         /// `trap`, `out-of-fuel`, `fault`, `malformed-result` or `not-instantiable`.
         code: &'static str,
         /// What happened.

@@ -12,7 +12,7 @@ use wasmtime::component::{Instance as Raw, InstancePre};
 
 use crate::bindings::tidegate::job::types::Fault;
 use crate::component::{Component, OpenOptions};
-use crate::error::OpenError;
+use crate::error::{OpenError, Stage};
 use crate::failure::{self, MALFORMED};
 use crate::instance::{Allowance, HostState, Instance, open_allowance};
 use crate::log::LogMeter;
@@ -52,6 +52,7 @@ pub(crate) struct Runner<I: Interface> {
     memory: Arc<MemoryTotal>,
     log: Arc<Mutex<LogMeter>>,
     fresh_instances: bool,
+    call_fuel: u64,
     /// The plan as it is printed (so that a NaN in it equals itself).
     plan: String,
     current: Option<Open<I>>,
@@ -66,7 +67,7 @@ struct Open<I: Interface> {
 enum StartError {
     /// The component cannot be instantiated, whatever its code does.
     NotInstantiable(String),
-    Hook(HookError),
+    Hook(Stage, HookError),
 }
 
 impl<I: Interface> Runner<I> {
@@ -93,6 +94,7 @@ impl<I: Interface> Runner<I> {
             memory,
             log,
             fresh_instances: options.fresh_instances,
+            call_fuel: options.call_fuel.unwrap_or(shared.config.call_fuel),
             plan: format!("{plan:?}"),
             current: Some(open),
         };
@@ -104,7 +106,7 @@ impl<I: Interface> Runner<I> {
     }
 
     pub(crate) fn fuel_budget(&self) -> u64 {
-        self.component.inner.shared.config.call_fuel
+        self.call_fuel
     }
 
     /// Makes one call of `function`, and has its answer checked. A failure of either drops the instance.
@@ -119,7 +121,7 @@ impl<I: Interface> Runner<I> {
         let mut open = self.take_instance(call.fresh_instance || self.fresh_instances)?;
         let shared = &self.component.inner.shared;
         let allowance = Allowance {
-            fuel: shared.config.call_fuel.saturating_mul(u64::from(call.budgets)),
+            fuel: self.call_fuel.saturating_mul(u64::from(call.budgets)),
             answer_bytes: shared.config.answer_bytes(input_bytes),
         };
         open.instance.used = true;
@@ -178,17 +180,18 @@ fn start<I: Interface>(
         Err(error) => {
             return Err(match failure::sort(&error, "instantiation", spent(&instance)) {
                 HookError::Guest(failure) if failure.code == MALFORMED => StartError::NotInstantiable(failure.detail),
-                other => StartError::Hook(other),
+                other => StartError::Hook(Stage::Instantiation, other),
             });
         }
     };
     let guest =
         I::load(indices, instance.store(), &raw).map_err(|error| StartError::NotInstantiable(format!("{error:#}")))?;
     let sort = |error: &wasmtime::Error, instance: &Instance| failure::sort(error, I::OPEN, spent(instance));
-    let plan = I::open(&guest, instance.store(), args).map_err(|error| StartError::Hook(sort(&error, &instance)))?;
+    let plan = I::open(&guest, instance.store(), args)
+        .map_err(|error| StartError::Hook(Stage::Open, sort(&error, &instance)))?;
     let plan = plan.map_err(|fault| {
         let fuel_used = spent(&instance).fuel_used;
-        StartError::Hook(failure::fault(&fault.message, fault.stack.as_deref(), I::OPEN, fuel_used).into())
+        StartError::Hook(Stage::Open, failure::fault(&fault.message, fault.stack.as_deref(), I::OPEN, fuel_used).into())
     })?;
     Ok((Open { instance, guest }, plan))
 }
@@ -198,8 +201,8 @@ impl StartError {
     fn into_call_error(self) -> HookError {
         let detail = match self {
             Self::NotInstantiable(detail) => detail,
-            Self::Hook(HookError::Guest(failure)) => format!("another instance did not open: {failure}"),
-            Self::Hook(other) => return other,
+            Self::Hook(_, HookError::Guest(failure)) => format!("another instance did not open: {failure}"),
+            Self::Hook(_, other) => return other,
         };
         HookError::Platform { detail }
     }
@@ -208,12 +211,14 @@ impl StartError {
 fn open_error<I: Interface>(component: &Component, error: StartError) -> OpenError {
     let (component, hook) = (component.id().name.clone(), I::KIND.name());
     match error {
-        StartError::NotInstantiable(detail) => OpenError::Failed { component, hook, code: "not-instantiable", detail },
-        StartError::Hook(HookError::Guest(failure)) => {
-            OpenError::Failed { component, hook, code: failure.code, detail: failure.detail }
+        StartError::NotInstantiable(detail) => {
+            OpenError::Failed { component, hook, stage: Stage::Instantiation, code: "not-instantiable", detail }
         }
-        StartError::Hook(HookError::Interrupted { millis }) => OpenError::Interrupted { component, hook, millis },
-        StartError::Hook(HookError::Platform { detail }) => OpenError::Platform { component, hook, detail },
+        StartError::Hook(stage, HookError::Guest(failure)) => {
+            OpenError::Failed { component, hook, stage, code: failure.code, detail: failure.detail }
+        }
+        StartError::Hook(_, HookError::Interrupted { millis }) => OpenError::Interrupted { component, hook, millis },
+        StartError::Hook(_, HookError::Platform { detail }) => OpenError::Platform { component, hook, detail },
     }
 }
 

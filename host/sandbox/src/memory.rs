@@ -4,7 +4,7 @@
 //! reason (the total, the operating system) ends the call with [`Refused`], which is never a verdict on a record.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use wasmtime::{ResourceLimiter, Result};
 
@@ -15,13 +15,14 @@ use crate::config::SandboxConfig;
 pub struct MemoryTotal {
     limit: usize,
     used: AtomicUsize,
+    exhausted: AtomicBool,
 }
 
 impl MemoryTotal {
     /// A total of so many bytes.
     #[must_use]
     pub fn new(limit: usize) -> Arc<Self> {
-        Arc::new(Self { limit, used: AtomicUsize::new(0) })
+        Arc::new(Self { limit, used: AtomicUsize::new(0), exhausted: AtomicBool::new(false) })
     }
 
     /// Bytes held now.
@@ -30,11 +31,20 @@ impl MemoryTotal {
         self.used.load(Ordering::Relaxed)
     }
 
+    /// Whether anything was refused because this total would have been exceeded.
+    #[must_use]
+    pub fn was_exhausted(&self) -> bool {
+        self.exhausted.load(Ordering::Relaxed)
+    }
+
     fn reserve(&self, bytes: usize) -> std::result::Result<(), Refused> {
         let add = |used: usize| used.checked_add(bytes).filter(|sum| *sum <= self.limit);
         match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add) {
             Ok(_) => Ok(()),
-            Err(used) => Err(Refused::Total { used, limit: self.limit, asked: bytes }),
+            Err(used) => {
+                self.exhausted.store(true, Ordering::Relaxed);
+                Err(Refused::Total { used, limit: self.limit, asked: bytes })
+            }
         }
     }
 

@@ -20,6 +20,7 @@ pub(crate) fn scan(name: &str, bytes: &[u8], limits: &ScanLimits) -> Result<(), 
             what: "bytes",
             found: u64::try_from(bytes.len()).unwrap_or(u64::MAX),
             limit: u64::try_from(limits.component_bytes).unwrap_or(u64::MAX),
+            at: None,
             mend: "build it optimised for size and without debug information",
         });
     }
@@ -50,73 +51,101 @@ fn not_a_component(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
 
 /// Why a walk ended early.
 enum Problem {
-    Malformed(String),
-    TooMany { what: &'static str, found: u64, limit: u64 },
+    Malformed { detail: String, at: Option<u64> },
+    TooMany { what: &'static str, found: u64, limit: u64, at: Option<u64> },
 }
 
 impl Problem {
     fn into_error(self, name: &str) -> SandboxError {
         let component = name.to_owned();
         match self {
-            Self::Malformed(detail) => SandboxError::Malformed { component, detail },
-            Self::TooMany { what, found, limit } => {
+            Self::Malformed { detail, at } => SandboxError::Malformed { component, detail, at },
+            Self::TooMany { what, found, limit, at } => {
                 let mend = match what {
                     "bytes of custom sections" => "strip debug information, for instance with `wasm-tools strip`",
                     "memories in one core module" => "use one memory",
                     "bytes in one function" | "locals in one function" => "split the function",
                     _ => "link the component's parts into fewer, or ask the operator for a higher limit",
                 };
-                SandboxError::TooLarge { component, what, found, limit, mend }
+                SandboxError::TooLarge { component, what, found, limit, at, mend }
             }
+        }
+    }
+}
+
+impl Problem {
+    /// The same, where it was not known yet at this byte.
+    fn or_at(self, byte: Option<u64>) -> Self {
+        match self {
+            Self::Malformed { detail, at } => Self::Malformed { detail, at: at.or(byte) },
+            Self::TooMany { what, found, limit, at } => Self::TooMany { what, found, limit, at: at.or(byte) },
         }
     }
 }
 
 impl From<wasmparser::BinaryReaderError> for Problem {
     fn from(error: wasmparser::BinaryReaderError) -> Self {
-        Self::Malformed(format!("{} (at byte {})", error.message(), error.offset()))
+        Self::Malformed { detail: error.message().to_owned(), at: Some(error.offset()) }
     }
 }
 
 fn walk(bytes: &[u8], tally: &mut Tally<'_>) -> Result<(), Problem> {
     for payload in Parser::new(0).parse_all(bytes) {
-        match payload? {
-            Payload::Version { encoding, .. } => tally.enter(encoding == Encoding::Component)?,
-            Payload::End(_) => tally.leave(),
-            Payload::ModuleSection { .. } => tally.module()?,
-            Payload::ComponentSection { .. } => tally.component()?,
-            Payload::InstanceSection(section) => tally.core_instances(section.count())?,
-            Payload::ComponentInstanceSection(section) => tally.instances(section.count())?,
-            Payload::CustomSection(section) => tally.custom(section.data().len())?,
-            Payload::CodeSectionStart { count, .. } => tally.functions(count)?,
-            Payload::CodeSectionEntry(body) => {
-                let locals = body.get_locals_reader()?.into_iter();
-                tally.body(body.as_bytes().len(), locals)?;
-            }
-            Payload::TypeSection(section) => tally.entries(section.count())?,
-            Payload::ImportSection(section) => {
-                tally.entries(section.count())?;
-                for import in section.into_imports() {
-                    if matches!(import?.ty, TypeRef::Memory(_)) {
-                        tally.memories(1)?;
-                    }
-                }
-            }
-            Payload::MemorySection(section) => tally.memories(section.count())?,
-            Payload::ExportSection(section) => tally.entries(section.count())?,
-            Payload::CoreTypeSection(section) => tally.entries(section.count())?,
-            Payload::ComponentTypeSection(section) => tally.entries(section.count())?,
-            Payload::ComponentAliasSection(section) => tally.entries(section.count())?,
-            Payload::ComponentImportSection(section) => tally.entries(section.count())?,
-            Payload::ComponentExportSection(section) => tally.entries(section.count())?,
-            Payload::ComponentCanonicalSection(section) => tally.entries(section.count())?,
-            Payload::ComponentStartSection { .. } => {
-                return Err(Problem::Malformed(
-                    "it has a component start section, which the contract does not use".into(),
-                ));
-            }
-            _ => {}
-        }
+        let payload = payload?;
+        let at = start(&payload);
+        count(payload, tally).map_err(|problem| problem.or_at(at))?;
     }
     Ok(())
+}
+
+/// Where a part of the component begins, byte.
+fn start(payload: &Payload<'_>) -> Option<u64> {
+    match payload {
+        Payload::Version { range, .. } => Some(range.start),
+        Payload::CodeSectionEntry(body) => Some(body.range().start),
+        other => other.as_section().map(|(_, range)| range.start),
+    }
+}
+
+fn count(payload: Payload<'_>, tally: &mut Tally<'_>) -> Result<(), Problem> {
+    match payload {
+        Payload::Version { encoding, .. } => tally.enter(encoding == Encoding::Component),
+        Payload::End(_) => {
+            tally.leave();
+            Ok(())
+        }
+        Payload::ModuleSection { .. } => tally.module(),
+        Payload::ComponentSection { .. } => tally.component(),
+        Payload::InstanceSection(section) => tally.core_instances(section.count()),
+        Payload::ComponentInstanceSection(section) => tally.instances(section.count()),
+        Payload::CustomSection(section) => tally.custom(section.data().len()),
+        Payload::CodeSectionStart { count, .. } => tally.functions(count),
+        Payload::CodeSectionEntry(body) => {
+            let locals = body.get_locals_reader()?.into_iter();
+            tally.body(body.as_bytes().len(), locals)
+        }
+        Payload::TypeSection(section) => tally.entries(section.count()),
+        Payload::ImportSection(section) => {
+            tally.entries(section.count())?;
+            for import in section.into_imports() {
+                if matches!(import?.ty, TypeRef::Memory(_)) {
+                    tally.memories(1)?;
+                }
+            }
+            Ok(())
+        }
+        Payload::MemorySection(section) => tally.memories(section.count()),
+        Payload::ExportSection(section) => tally.entries(section.count()),
+        Payload::CoreTypeSection(section) => tally.entries(section.count()),
+        Payload::ComponentTypeSection(section) => tally.entries(section.count()),
+        Payload::ComponentAliasSection(section) => tally.entries(section.count()),
+        Payload::ComponentImportSection(section) => tally.entries(section.count()),
+        Payload::ComponentExportSection(section) => tally.entries(section.count()),
+        Payload::ComponentCanonicalSection(section) => tally.entries(section.count()),
+        Payload::ComponentStartSection { .. } => {
+            let detail = "it has a component start section, which the contract does not use".to_owned();
+            Err(Problem::Malformed { detail, at: None })
+        }
+        _ => Ok(()),
+    }
 }

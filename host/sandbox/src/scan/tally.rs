@@ -103,7 +103,7 @@ fn add(what: &'static str, sum: &mut u32, count: u32, limit: u32) -> Result<(), 
 }
 
 fn within(what: &'static str, found: u64, limit: u64) -> Result<(), Problem> {
-    if found > limit { Err(Problem::TooMany { what, found, limit }) } else { Ok(()) }
+    if found > limit { Err(Problem::TooMany { what, found, limit, at: None }) } else { Ok(()) }
 }
 
 fn size(bytes: usize) -> u64 {
