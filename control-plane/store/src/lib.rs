@@ -16,6 +16,7 @@ pub use change::{Change, Document, Entry, Expect};
 pub use error::StoreError;
 pub use memory::MemoryStore;
 pub use rules::{
-    MAX_BODY_BYTES, MAX_CHANGES, MAX_KIND_BYTES, MAX_LIST, MAX_PATH_BYTES, check_changes, check_entries, check_list, check_name,
+    MAX_BODY_BYTES, MAX_CHANGES, MAX_KIND_BYTES, MAX_LIST, MAX_PATH_BYTES, check_changes, check_entries, check_list,
+    check_name,
 };
 pub use store::MetaStore;

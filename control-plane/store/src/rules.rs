@@ -102,10 +102,7 @@ fn check_document<'a>(
 fn check_kind(kind: &str) -> Result<(), StoreError> {
     let good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if kind.is_empty() || kind.len() > MAX_KIND_BYTES || !kind.bytes().all(good) {
-        return invalid(
-            "kind",
-            format!("{kind:?} is not 1 to {MAX_KIND_BYTES} small letters, digits or `-`"),
-        );
+        return invalid("kind", format!("{kind:?} is not 1 to {MAX_KIND_BYTES} small letters, digits or `-`"));
     }
     Ok(())
 }

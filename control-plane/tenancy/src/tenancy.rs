@@ -70,7 +70,12 @@ impl Tenancy {
     }
 
     /// Commits changes together with their audit entries.
-    async fn commit(&self, by: Option<&Caller>, mut changes: Vec<Change>, entry: &AuditEntry) -> Result<(), TenancyError> {
+    async fn commit(
+        &self,
+        by: Option<&Caller>,
+        mut changes: Vec<Change>,
+        entry: &AuditEntry,
+    ) -> Result<(), TenancyError> {
         changes.extend(self.audit_changes(by, entry));
         Ok(self.store.commit(changes).await?)
     }

@@ -52,7 +52,9 @@ pub enum TokenKeyError {
         source: io::Error,
     },
     /// Others may read or write a key.
-    #[error("the token key {path:?} has mode {mode:o}: others may read it; replace the key, and give the new file mode 600")]
+    #[error(
+        "the token key {path:?} has mode {mode:o}: others may read it; replace the key, and give the new file mode 600"
+    )]
     Exposed {
         /// The file.
         path: PathBuf,
@@ -74,7 +76,9 @@ pub enum TokenKeyError {
     #[error("the system gives no random bytes: {0}")]
     Random(String),
     /// Something else in this process brought its own cryptography for tokens.
-    #[error("another part of this process has set up token cryptography: only one can be used, and it must be Tidegate's")]
+    #[error(
+        "another part of this process has set up token cryptography: only one can be used, and it must be Tidegate's"
+    )]
     ForeignProvider,
 }
 

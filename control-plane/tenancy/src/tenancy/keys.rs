@@ -36,7 +36,7 @@ impl Tenancy {
         }
         let added = SigningKey {
             id: key.id().to_string(),
-            public_key: key.to_text(),
+            public_key: key.to_string(),
             label: label.to_owned(),
             added_at: self.now(),
             added_by: by.subject.clone(),

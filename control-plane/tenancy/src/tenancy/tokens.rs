@@ -153,7 +153,11 @@ impl Tenancy {
         for document in &documents {
             let record: TokenRecord = parse(document)?;
             if expired(&record, now) && cleared.len() < CLEARED {
-                cleared.push(Change::Delete { kind: KIND.to_owned(), path: document.path.clone(), expect: Expect::Any });
+                cleared.push(Change::Delete {
+                    kind: KIND.to_owned(),
+                    path: document.path.clone(),
+                    expect: Expect::Any,
+                });
             }
         }
         let count = documents.len() - cleared.len();
@@ -198,7 +202,10 @@ fn is_id(id: &str) -> bool {
 fn check(tenant: Option<&TenantId>, role: Role, subject: &str, ttl: Duration) -> Result<(), TenancyError> {
     let invalid = |field, reason: String| Err(TenancyError::Invalid { field, reason });
     if tenant.is_none() != (role == Role::PlatformAdmin) {
-        return invalid("role", format!("a {role} belongs to {}", if tenant.is_some() { "no tenant" } else { "a tenant" }));
+        return invalid(
+            "role",
+            format!("a {role} belongs to {}", if tenant.is_some() { "no tenant" } else { "a tenant" }),
+        );
     }
     let count = subject.chars().count();
     if count == 0 || count > MAX_SUBJECT_CHARS || subject.chars().any(char::is_control) {

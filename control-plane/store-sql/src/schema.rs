@@ -1,0 +1,92 @@
+//! The file's schema: marked as ours, versioned, and moved forward.
+//!
+//! Invariant: a program writes only a file whose schema it knows. A file of a newer program is refused before anything is
+//! written, and so is a database of another program. Each step forward happens in the transaction that reads the version, so
+//! of two programs that start at once one migrates and the other finds it done.
+
+use sqlx::{AssertSqlSafe, Row, SqliteConnection};
+
+/// Marks a file as a metadata store: the bytes `TdGt` in SQLite's application id.
+const APPLICATION: i64 = 0x5464_4774;
+
+/// What leads from version n to n + 1, for n = 0, 1, …. Never changed once released; only added to.
+const STEPS: [&str; 1] = ["
+    CREATE TABLE documents (
+        kind TEXT NOT NULL,
+        path TEXT NOT NULL,
+        version INTEGER NOT NULL CHECK (version > 0),
+        body TEXT NOT NULL,
+        PRIMARY KEY (kind, path)
+    ) STRICT;
+    CREATE TABLE commits (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        number INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO commits VALUES (1, 0);
+    CREATE TABLE audit (
+        position INTEGER PRIMARY KEY AUTOINCREMENT,
+        trail TEXT NOT NULL,
+        body TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX audit_trail ON audit (trail, position);
+    CREATE TRIGGER audit_is_never_updated BEFORE UPDATE ON audit
+        BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
+    CREATE TRIGGER audit_is_never_deleted BEFORE DELETE ON audit
+        BEGIN SELECT RAISE(ABORT, 'the audit trail is never deleted'); END;
+"];
+
+/// Why a file is not used.
+#[derive(Debug)]
+pub(crate) enum SchemaError {
+    /// It is another program's database.
+    Foreign,
+    /// A newer program wrote it.
+    Newer {
+        /// Its version.
+        found: i64,
+        /// The newest version that this program knows.
+        known: i64,
+    },
+    /// SQLite says so.
+    Sql(sqlx::Error),
+}
+
+impl From<sqlx::Error> for SchemaError {
+    fn from(error: sqlx::Error) -> Self {
+        Self::Sql(error)
+    }
+}
+
+/// Brings the file to the newest schema, within a transaction that the caller has begun and will commit.
+pub(crate) async fn migrate(connection: &mut SqliteConnection) -> Result<(), SchemaError> {
+    let known = i64::try_from(STEPS.len()).expect("a few steps");
+    let application = number(connection, "PRAGMA application_id").await?;
+    let found = number(connection, "PRAGMA user_version").await?;
+    let tables = number(connection, "SELECT count(*) FROM sqlite_schema").await?;
+    let is_new = application == 0 && found == 0 && tables == 0;
+    if application != APPLICATION && !is_new {
+        return Err(SchemaError::Foreign);
+    }
+    if found > known {
+        return Err(SchemaError::Newer { found, known });
+    }
+    let done = usize::try_from(found).map_err(|_| SchemaError::Foreign)?;
+    for step in &STEPS[done..] {
+        sqlx::raw_sql(*step).execute(&mut *connection).await?;
+    }
+    if found < known {
+        set(connection, "application_id", APPLICATION).await?;
+        set(connection, "user_version", known).await?;
+    }
+    Ok(())
+}
+
+async fn number(connection: &mut SqliteConnection, question: &'static str) -> Result<i64, sqlx::Error> {
+    sqlx::query(question).fetch_one(connection).await?.try_get(0)
+}
+
+/// Pragmas take no parameters; the names and numbers are constants of this file.
+async fn set(connection: &mut SqliteConnection, pragma: &'static str, value: i64) -> Result<(), sqlx::Error> {
+    let statement = AssertSqlSafe(format!("PRAGMA {pragma} = {value}"));
+    sqlx::raw_sql(statement).execute(connection).await.map(drop)
+}
