@@ -1,6 +1,6 @@
 //! Opening the file: made by its owner only, set up for durability, and refused if it is not ours to write.
 
-use std::fs::{OpenOptions, Permissions};
+use std::fs::{self, OpenOptions, Permissions};
 use std::io;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePo
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
 use crate::fault;
-use crate::schema::{SchemaError, migrate};
+use crate::schema::{SchemaError, examine, migrate};
 
 /// How long a statement waits for the lock that another connection or process holds.
 const BUSY: Duration = Duration::from_secs(10);
@@ -72,7 +72,10 @@ pub(crate) struct Pools {
 ///
 /// `max_pages` bounds the file (4 KiB a page), as a full disk would.
 pub(crate) async fn open(path: &Path, max_pages: Option<u32>) -> Result<Pools, OpenError> {
-    own(path).map_err(|source| OpenError::Io { path: path.to_owned(), source })?;
+    let io = |source| OpenError::Io { path: path.to_owned(), source };
+    make(path).map_err(io)?;
+    look(path).await.map_err(|error| refused(path, error))?;
+    own(path).map_err(io)?;
     let options = options(path, max_pages);
     prepare(&options).await.map_err(|error| refused(path, error))?;
     let pool = |connections| {
@@ -87,14 +90,23 @@ pub(crate) async fn open(path: &Path, max_pages: Option<u32>) -> Result<Pools, O
     Ok(Pools { writer: pool(1), readers: pool(READERS) })
 }
 
-/// Makes the file if it is missing, and lets only its owner read it. SQLite gives its side files the same mode.
+/// Makes the file if it is missing. SQLite gives its side files the same mode.
+fn make(path: &Path) -> io::Result<()> {
+    OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path).map(drop)
+}
+
+/// Whether the file is ours to write; another's is not touched, not even its journal mode.
+async fn look(path: &Path) -> Result<(), SchemaError> {
+    let options = SqliteConnectOptions::new().filename(path).busy_timeout(BUSY).disable_statement_logging();
+    let mut connection = SqliteConnection::connect_with(&options).await?;
+    examine(&mut connection).await?;
+    Ok(connection.close().await?)
+}
+
+/// Lets only the owner read the file, whoever made it.
 fn own(path: &Path) -> io::Result<()> {
-    let file = OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
-    let mode = file.metadata()?.permissions().mode();
-    if mode & 0o077 != 0 {
-        file.set_permissions(Permissions::from_mode(0o600))?;
-    }
-    Ok(())
+    let mode = fs::metadata(path)?.permissions().mode();
+    if mode & 0o077 == 0 { Ok(()) } else { fs::set_permissions(path, Permissions::from_mode(0o600)) }
 }
 
 fn options(path: &Path, max_pages: Option<u32>) -> SqliteConnectOptions {

@@ -57,28 +57,38 @@ impl From<sqlx::Error> for SchemaError {
     }
 }
 
-/// Brings the file to the newest schema, within a transaction that the caller has begun and will commit.
-pub(crate) async fn migrate(connection: &mut SqliteConnection) -> Result<(), SchemaError> {
-    let known = i64::try_from(STEPS.len()).expect("a few steps");
+/// The version of a file that this program may use; 0 for an empty one. Writes nothing.
+pub(crate) async fn examine(connection: &mut SqliteConnection) -> Result<i64, SchemaError> {
     let application = number(connection, "PRAGMA application_id").await?;
     let found = number(connection, "PRAGMA user_version").await?;
     let tables = number(connection, "SELECT count(*) FROM sqlite_schema").await?;
     let is_new = application == 0 && found == 0 && tables == 0;
-    if application != APPLICATION && !is_new {
+    if (application != APPLICATION && !is_new) || found < 0 {
         return Err(SchemaError::Foreign);
     }
-    if found > known {
-        return Err(SchemaError::Newer { found, known });
+    if found > known() {
+        return Err(SchemaError::Newer { found, known: known() });
     }
-    let done = usize::try_from(found).map_err(|_| SchemaError::Foreign)?;
+    Ok(found)
+}
+
+/// Brings the file to the newest schema, within a transaction that the caller has begun and will commit.
+pub(crate) async fn migrate(connection: &mut SqliteConnection) -> Result<(), SchemaError> {
+    let found = examine(connection).await?;
+    if found == known() {
+        return Ok(());
+    }
+    let done = usize::try_from(found).expect("versions are not negative");
     for step in &STEPS[done..] {
         sqlx::raw_sql(*step).execute(&mut *connection).await?;
     }
-    if found < known {
-        set(connection, "application_id", APPLICATION).await?;
-        set(connection, "user_version", known).await?;
-    }
+    set(connection, "application_id", APPLICATION).await?;
+    set(connection, "user_version", known()).await?;
     Ok(())
+}
+
+fn known() -> i64 {
+    i64::try_from(STEPS.len()).expect("a few steps")
 }
 
 async fn number(connection: &mut SqliteConnection, question: &'static str) -> Result<i64, sqlx::Error> {

@@ -24,7 +24,7 @@ pub struct Caller {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Denied {
     /// For this caller there is no such tenant. To be answered as if there were none at all.
-    #[error("there is no tenant `{tenant}`, or this token is not of it: use a token of the tenant")]
+    #[error("there is no tenant `{tenant}` for this token: look at the list of what there is")]
     NotFound {
         /// The tenant that was asked for.
         tenant: String,

@@ -32,7 +32,7 @@ fn new_signer(algorithm: &Algorithm, key: &EncodingKey) -> Result<Box<dyn JwtSig
     if *algorithm != Algorithm::EdDSA || key.family() != AlgorithmFamily::Ed {
         return Err(ErrorKind::InvalidAlgorithm.into());
     }
-    let seed = key.as_bytes().try_into().map_err(|_| ErrorKind::InvalidEddsaKey)?;
+    let seed: &[u8; 32] = key.as_bytes().try_into().map_err(|_| ErrorKind::InvalidEddsaKey)?;
     Ok(Box::new(EdSigner(SigningKey::from_bytes(seed))))
 }
 
@@ -40,7 +40,7 @@ fn new_verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtV
     if *algorithm != Algorithm::EdDSA || key.family() != AlgorithmFamily::Ed {
         return Err(ErrorKind::InvalidAlgorithm.into());
     }
-    let bytes = key.try_get_as_bytes()?.try_into().map_err(|_| ErrorKind::InvalidEddsaKey)?;
+    let bytes: &[u8; 32] = key.try_get_as_bytes()?.try_into().map_err(|_| ErrorKind::InvalidEddsaKey)?;
     let key = VerifyingKey::from_bytes(bytes).map_err(|_| ErrorKind::InvalidEddsaKey)?;
     Ok(Box::new(EdVerifier(key)))
 }

@@ -13,7 +13,7 @@ pub enum TenancyError {
     #[error(transparent)]
     Forbidden(Denied),
     /// There is nothing of this name for this caller.
-    #[error("there is no {what} `{name}`: look at the list of what there is")]
+    #[error("there is no {what} `{name}` for this token: look at the list of what there is")]
     NotFound {
         /// `tenant`, `token`, `key`.
         what: &'static str,

@@ -260,18 +260,28 @@ fn fits(name: &'static str, value: u64, other: &'static str, bound: u64) -> Resu
 /// A change of some limits: what is none stays as it is. In JSON, an unknown name is refused.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[expect(missing_docs, reason = "the fields are those of TenantLimits")]
 pub struct LimitsChange {
+    /// See [`TenantLimits::call_fuel`].
     pub call_fuel: Option<u64>,
+    /// See [`TenantLimits::memory_bytes`].
     pub memory_bytes: Option<u64>,
+    /// See [`TenantLimits::lanes`].
     pub lanes: Option<u32>,
+    /// See [`TenantLimits::jobs`].
     pub jobs: Option<u32>,
+    /// See [`TenantLimits::streams`].
     pub streams: Option<u32>,
+    /// See [`TenantLimits::partitions`].
     pub partitions: Option<u32>,
+    /// See [`TenantLimits::artifacts`].
     pub artifacts: Option<u32>,
+    /// See [`TenantLimits::artifact_bytes`].
     pub artifact_bytes: Option<u64>,
+    /// See [`TenantLimits::log_bytes`].
     pub log_bytes: Option<u64>,
+    /// See [`TenantLimits::append_bytes`].
     pub append_bytes: Option<u64>,
+    /// See [`TenantLimits::record_bytes`].
     pub record_bytes: Option<u32>,
 }
 

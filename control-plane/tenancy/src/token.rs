@@ -5,9 +5,10 @@
 //! the token's. Then audience, issuer, times and length of life are checked; whether the token is known, unrevoked and of a
 //! tenant that exists is `Tenancy::authenticate`'s.
 
+use std::time::Duration;
+
 use jsonwebtoken::{Algorithm, Header, Validation};
 use serde::{Deserialize, Serialize};
-use std::time::Duration;
 use tidegate_store::StoreError;
 use tidegate_types::{EventTime, TenantId};
 

@@ -1,5 +1,6 @@
 //! The contract on a file, and what only a file can show: reopening, races, kills, full disks and foreign files.
 
+use std::fs::Permissions;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -68,7 +69,7 @@ async fn has_everything_after_reopening() {
 async fn only_the_owner_reads_the_files() {
     let (folder, path) = folder();
     std::fs::write(&path, "").expect("an empty file");
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).expect("the mode is set");
+    std::fs::set_permissions(&path, Permissions::from_mode(0o644)).expect("the mode is set");
     let store = open(&path).await;
     store.commit(vec![put("a", json!(0))]).await.expect("a good commit");
     let mut names = Vec::new();
@@ -142,7 +143,11 @@ async fn refuses_the_file_of_a_newer_program_and_leaves_it_alone() {
 async fn refuses_the_database_of_another_program() {
     let (_folder, path) = folder();
     raw(&path, "CREATE TABLE theirs (x)").await.expect("raw SQL");
+    std::fs::set_permissions(&path, Permissions::from_mode(0o640)).expect("the mode is set");
+    let before = std::fs::read(&path).expect("the file");
     assert!(matches!(SqlStore::open(&path).await.err(), Some(OpenError::Foreign { .. })));
+    assert_eq!(std::fs::read(&path).expect("the file"), before, "it was not touched");
+    assert_eq!(std::fs::metadata(&path).expect("its mode").permissions().mode() & 0o777, 0o640);
     raw(&path, "INSERT INTO theirs VALUES (1)").await.expect("their table is there");
 }
 
@@ -233,7 +238,8 @@ async fn every_connection_waits_for_the_disk() {
 async fn commits_until_killed() {
     let Ok(path) = std::env::var("TIDEGATE_TEST_STORE") else { return };
     let store = open(Path::new(&path)).await;
-    for number in 0_u64.. {
+    // An end, in case that nobody kills it.
+    for number in 0..100_000_u64 {
         let mut changes: Vec<Change> =
             ["x", "y", "z"].iter().map(|part| put(&format!("{number:06}/{part}"), json!(number))).collect();
         changes.push(Change::Append { trail: "t".into(), body: json!(number) });
