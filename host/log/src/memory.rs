@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tidegate_types::{EventTime, TenantId};
 
 use crate::read::Allowance;
-use crate::sequence::{LastBatch, MAX_PRODUCERS};
+use crate::sequence::{LastBatch, MAX_PRODUCERS, Sequenced};
 use crate::{
     AppendBatch, Appended, Chunk, Created, Log, LogError, OffsetRange, PartitionInfo, Retained, Retention, Stored,
     StreamId, StreamInfo, StreamSpec, Watch,
@@ -159,7 +159,8 @@ impl Stream {
         if let Some(sequence) = producer.sequence {
             match self.producers.get(&producer.name) {
                 Some(last) => {
-                    if let Some(again) = last.judge(stream, batch, sequence)? {
+                    let sequenced = Sequenced { producer: &producer.name, sequence, digest: batch.digest() };
+                    if let Some(again) = last.judge(stream, sequenced)? {
                         return Ok(again);
                     }
                 }

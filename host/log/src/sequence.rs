@@ -6,19 +6,30 @@
 
 use tidegate_types::EventTime;
 
-use crate::{AppendBatch, Appended, LogError, StreamId};
+use crate::{Appended, LogError, StreamId};
 
 /// The most producers of a stream that count sequences.
 pub const MAX_PRODUCERS: usize = 10_000;
 /// A producer that appended nothing for so long is forgotten by `retain`: its sequence starts anew. 7 days.
 pub const FORGET_AFTER_MS: EventTime = 7 * 24 * 60 * 60 * 1000;
 
+/// What names a batch of a producer that counts.
+#[derive(Debug, Clone, Copy)]
+pub struct Sequenced<'a> {
+    /// The producer's name.
+    pub producer: &'a str,
+    /// The batch's number.
+    pub sequence: u64,
+    /// [`AppendBatch::digest`](crate::AppendBatch::digest) of it.
+    pub digest: u64,
+}
+
 /// What the log keeps of a producer that counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastBatch {
     /// Its sequence.
     pub sequence: u64,
-    /// [`AppendBatch::digest`] of it.
+    /// [`AppendBatch::digest`](crate::AppendBatch::digest) of it.
     pub digest: u64,
     /// What was answered.
     pub appended: Appended,
@@ -29,16 +40,17 @@ impl LastBatch {
     ///
     /// # Errors
     /// [`LogError::StaleSequence`] or [`LogError::SequenceReused`].
-    pub fn judge(&self, stream: &StreamId, batch: &AppendBatch, sequence: u64) -> Result<Option<Appended>, LogError> {
+    pub fn judge(&self, stream: &StreamId, batch: Sequenced<'_>) -> Result<Option<Appended>, LogError> {
+        let Sequenced { producer, sequence, digest } = batch;
         if sequence > self.sequence {
             return Ok(None);
         }
-        let producer = batch.producer.name.clone();
+        let (stream, producer) = (stream.clone(), producer.to_owned());
         if sequence < self.sequence {
-            return Err(LogError::StaleSequence { stream: stream.clone(), producer, sequence, last: self.sequence });
+            return Err(LogError::StaleSequence { stream, producer, sequence, last: self.sequence });
         }
-        if batch.digest() != self.digest {
-            return Err(LogError::SequenceReused { stream: stream.clone(), producer, sequence });
+        if digest != self.digest {
+            return Err(LogError::SequenceReused { stream, producer, sequence });
         }
         Ok(Some(Appended { repeated: true, ..self.appended.clone() }))
     }

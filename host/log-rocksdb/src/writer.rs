@@ -1,0 +1,135 @@
+//! The writer: one thread that gives offsets and writes what has gathered in one piece.
+//!
+//! A group is everything that waits when the last write is done (up to a bound): the more producers there are, the more
+//! share one sync. Invariant: an answer is given after the write, and what the catalog shows was written. After a failed
+//! write nothing more is written: what is on the disk is not known until the log is opened again.
+
+mod group;
+mod producers;
+mod structure;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+
+use tidegate_log::{Appended, Created, LogError, StreamId, StreamSpec};
+use tidegate_types::EventTime;
+
+use crate::catalog::{Catalog, Stream};
+use crate::error::storage;
+use crate::prepare::Prepared;
+use crate::queue::Queue;
+use crate::retain::Cut;
+use crate::store::Store;
+
+use self::group::Group;
+use self::producers::Producers;
+
+/// A group takes no further command once it has so many bytes.
+const GROUP_BYTES: usize = 8 << 20;
+
+/// Where an answer goes.
+pub(crate) type ReplyTo<T> = SyncSender<Result<T, LogError>>;
+
+/// What the writer is asked for.
+pub(crate) enum Command {
+    /// Gathered in groups.
+    Partition(PartitionCommand),
+    /// Alone.
+    Structure(StructureCommand),
+}
+
+/// A command that changes how far partitions are.
+pub(crate) enum PartitionCommand {
+    Append { stream: Arc<Stream>, batch: Prepared, reply: ReplyTo<Appended> },
+    Seal { stream: Arc<Stream>, partition: Option<u32>, reply: ReplyTo<()> },
+    Trim { stream: Arc<Stream>, cuts: Vec<Cut>, reply: ReplyTo<()> },
+}
+
+/// A command that changes which streams and producers there are.
+pub(crate) enum StructureCommand {
+    Create { id: StreamId, spec: StreamSpec, reply: ReplyTo<Created> },
+    Delete { stream: Arc<Stream>, reply: ReplyTo<()> },
+    Forget { stream: Arc<Stream>, now: EventTime, reply: ReplyTo<()> },
+}
+
+/// An answer that waits for the write: sent as it is, or with the write's failure.
+pub(crate) type Answer = Box<dyn FnOnce(Option<&LogError>) + Send>;
+
+/// Makes an answer.
+pub(crate) fn answer<T: Send + 'static>(reply: ReplyTo<T>, outcome: Result<T, LogError>) -> Answer {
+    Box::new(move |failure| {
+        // Whoever asked may have gone; then nobody wants the answer.
+        let _ = reply.send(failure.cloned().map_or(outcome, Err));
+    })
+}
+
+/// The writer's state.
+pub(crate) struct Writer {
+    store: Arc<Store>,
+    catalog: Arc<Catalog>,
+    producers: Producers,
+    /// Why nothing is written any more.
+    failed: Option<LogError>,
+}
+
+impl Writer {
+    pub(crate) fn new(store: Arc<Store>, catalog: Arc<Catalog>) -> Self {
+        Self { store, catalog, producers: Producers::default(), failed: None }
+    }
+
+    /// Works until the queue is closed and empty.
+    pub(crate) fn run(mut self, queue: &Queue<Command>) {
+        loop {
+            let mut commands = VecDeque::from(queue.take(GROUP_BYTES));
+            if commands.is_empty() {
+                return;
+            }
+            while let Some(command) = commands.pop_front() {
+                match command {
+                    Command::Structure(command) => self.structure(command),
+                    Command::Partition(first) => self.gather(first, &mut commands),
+                }
+            }
+        }
+    }
+
+    /// Carries out a command and those of its kind that follow it.
+    fn gather(&mut self, first: PartitionCommand, commands: &mut VecDeque<Command>) {
+        let mut group = Group::new(&self.store, &self.catalog, &mut self.producers);
+        let mut answers = vec![group.add(first)];
+        while let Some(command) = commands.pop_front() {
+            match command {
+                Command::Partition(command) => answers.push(group.add(command)),
+                other => {
+                    commands.push_front(other);
+                    break;
+                }
+            }
+        }
+        let (batch, changed) = group.finish();
+        let written = self.write(batch);
+        if written.is_ok() {
+            changed.publish(&mut self.producers);
+        }
+        for answer in answers {
+            answer(written.as_ref().err());
+        }
+    }
+
+    /// Writes a batch, unless there is nothing in it.
+    fn write(&mut self, batch: rocksdb::WriteBatch) -> Result<(), LogError> {
+        if let Some(failed) = &self.failed {
+            return Err(failed.clone());
+        }
+        if batch.is_empty() {
+            return Ok(());
+        }
+        self.store.write(batch).map_err(|error| {
+            let error = storage("write", error);
+            tracing::error!(%error, "the log takes nothing until it is opened again");
+            self.failed = Some(LogError::Stopped { detail: error.to_string() });
+            error
+        })
+    }
+}

@@ -1,0 +1,164 @@
+//! What opening refuses, and what damage looks like.
+
+use std::fs::{read_dir, write};
+use std::path::{Path, PathBuf};
+
+use bytes::Bytes;
+use rocksdb::{DB, Options};
+use tidegate_log::contract::Chance;
+use tidegate_log::{AppendBatch, ErrorKind, Log, LogError, Producer, Retention, StreamId, StreamSpec};
+use tidegate_log_rocksdb::{OpenError, RocksLog, RocksOptions};
+
+const RECORDS: u64 = 400;
+
+fn stream() -> StreamId {
+    StreamId { tenant: "acme".parse().unwrap(), name: "events".parse().unwrap() }
+}
+
+/// Small buffers, so that records are in files.
+fn open(path: &Path) -> Result<RocksLog, OpenError> {
+    RocksLog::open(path, &RocksOptions { write_buffer_bytes: 64 << 10, ..RocksOptions::default() })
+}
+
+fn append(log: &RocksLog, records: Vec<(u32, Bytes)>) {
+    let producer = Producer { name: "p".into(), sequence: None };
+    log.append(&stream(), AppendBatch { records, ingest_time: 1, producer }).unwrap();
+}
+
+/// A log with records of 1,000 bytes that nothing compresses.
+fn filled(path: &Path, retention: Retention) -> RocksLog {
+    let log = open(path).unwrap();
+    log.create(&stream(), &StreamSpec { partitions: 2, retention, max_record_bytes: 1 << 20 }).unwrap();
+    let mut chance = Chance::of_seed(1);
+    for _ in 0..RECORDS {
+        let random: Vec<u8> = (0..125).flat_map(|_| chance.number().to_be_bytes()).collect();
+        append(&log, vec![(1, random.into())]);
+    }
+    log
+}
+
+fn files(path: &Path, extension: &str) -> Vec<PathBuf> {
+    let all = read_dir(path).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = all.filter(|path| path.extension().is_some_and(|is| is == extension)).collect();
+    files.sort();
+    files
+}
+
+fn size(path: &Path) -> u64 {
+    read_dir(path).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
+}
+
+#[test]
+fn a_folder_that_is_in_use_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let _log = open(folder.path()).unwrap();
+    let error = open(folder.path()).unwrap_err();
+    assert!(matches!(error, OpenError::InUse { .. }), "{error}");
+    assert!(error.to_string().ends_with("stop that one, or choose another folder"));
+}
+
+#[test]
+fn another_format_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(open(folder.path()).unwrap());
+    {
+        let families = ["default", "records", "metadata", "producers"];
+        let db = DB::open_cf(&Options::default(), folder.path(), families).unwrap();
+        db.put_cf(db.cf_handle("metadata").unwrap(), b"f", [2]).unwrap();
+    }
+    let error = open(folder.path()).unwrap_err();
+    assert!(matches!(error, OpenError::Format { found: 2, known: 1, .. }), "{error}");
+}
+
+#[test]
+fn a_missing_partition_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(filled(folder.path(), Retention::default()));
+    {
+        let families = ["default", "records", "metadata", "producers"];
+        let db = DB::open_cf(&Options::default(), folder.path(), families).unwrap();
+        db.delete_cf(db.cf_handle("metadata").unwrap(), b"p\0\0\0\0\0\0\0\x01\0\0\0\x01").unwrap();
+    }
+    let error = open(folder.path()).unwrap_err().to_string();
+    assert!(
+        error.contains("stream acme/events, partition 1: stored bytes are damaged (its end is missing)"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_folder_that_is_no_folder_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    write(&file, "x").unwrap();
+    let error = open(&file).unwrap_err();
+    assert!(matches!(error, OpenError::Storage { .. }), "{error}");
+}
+
+#[test]
+fn damaged_records_are_named_with_their_place() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(filled(folder.path(), Retention::default()));
+    let largest = files(folder.path(), "sst").into_iter().max_by_key(|file| file.metadata().unwrap().len()).unwrap();
+    let mut bytes = std::fs::read(&largest).unwrap();
+    for byte in bytes.iter_mut().skip(10_000).take(100) {
+        *byte ^= 0xff;
+    }
+    write(&largest, bytes).unwrap();
+    let log = open(folder.path()).unwrap();
+    let mut next = 0;
+    let error = loop {
+        match log.read(&stream(), 1, next, 10, 1 << 20) {
+            Ok(chunk) => next += chunk.records.len() as u64,
+            Err(error) => break error,
+        }
+        assert!(next < RECORDS, "the damage was read over");
+    };
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    let LogError::Corrupt { partition: 1, offset, .. } = error else { panic!("{error}") };
+    assert!((next..next + 10).contains(&offset), "{offset} is near {next}");
+}
+
+#[test]
+fn records_that_vanished_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(filled(folder.path(), Retention::default()));
+    {
+        let families = ["default", "records", "metadata", "producers"];
+        let db = DB::open_cf(&Options::default(), folder.path(), families).unwrap();
+        let key = |last: u64| [&1_u64.to_be_bytes()[..], &1_u32.to_be_bytes(), &last.to_be_bytes()].concat();
+        let records = db.cf_handle("records").unwrap();
+        assert!(db.get_cf(records, key(7)).unwrap().is_some(), "one record a key");
+        db.delete_cf(records, key(7)).unwrap();
+    }
+    let log = open(folder.path()).unwrap();
+    for from in [0, 7] {
+        let error = log.read(&stream(), 1, from, 100, 1 << 20).unwrap_err();
+        assert!(matches!(error, LogError::Corrupt { partition: 1, offset: 7, .. }), "{error}");
+    }
+    assert_eq!(log.read(&stream(), 1, 8, 1, 1).unwrap().records[0].offset, 8);
+}
+
+#[test]
+fn dropped_records_give_their_space_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = filled(folder.path(), Retention { bytes: Some(20_000), age_ms: None });
+    let before = size(folder.path());
+    for _ in 0..10 {
+        append(&log, vec![(1, Bytes::from(vec![0; 20_000]))]);
+        log.retain(1).unwrap();
+    }
+    for _ in 0..40 {
+        let noise: Vec<u8> = {
+            let mut chance = Chance::of_seed(2);
+            (0..2500).flat_map(|_| chance.number().to_be_bytes()).collect()
+        };
+        append(&log, vec![(1, noise.into())]);
+        log.retain(1).unwrap();
+    }
+    assert_eq!(log.describe(&stream()).unwrap().partitions[1].bytes, 20_000);
+    drop(log);
+    drop(open(folder.path()).unwrap());
+    let after = size(folder.path());
+    assert!(2 * after < before, "{before} bytes with {RECORDS} records, {after} bytes with one");
+}
