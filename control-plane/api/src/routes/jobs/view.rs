@@ -1,0 +1,257 @@
+//! A job as the API shows it. Every field is always there; what is not known is null.
+//!
+//! The types take the coordinator's view apart field by field, so a field that is added there does not compile here until
+//! somebody has decided what the API says of it.
+
+use serde::Serialize;
+use tidegate_coordinator::{JobState, JobStreams, JobView, Lag, ResolvedComponent, RunAccount, RunPanes};
+use utoipa::ToSchema;
+
+/// A job.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Job)]
+pub(crate) struct JobDocument {
+    /// Its name, unique within the tenant.
+    name: String,
+    /// The pipeline's version.
+    version: u64,
+    /// Where it is in its life.
+    state: State,
+    /// Why it failed, or why it is about to be restarted.
+    reason: Option<String>,
+    /// Tasks that share the work of the windows; null until it ran in this process.
+    parallelism: Option<u32>,
+    /// Restarts in a row after faults of the platform.
+    restarts: u32,
+    /// When this version was submitted, ms since the epoch.
+    submitted_at: i64,
+    /// Who submitted it.
+    submitted_by: String,
+    /// When it last started, ms since the epoch.
+    started_at: Option<i64>,
+    /// When it ended for good, ms since the epoch.
+    ended_at: Option<i64>,
+    /// State is not kept yet: always null. A restarted job begins at the start of its input.
+    last_checkpoint: Option<i64>,
+    /// How far it is behind its input; null until it ran.
+    lag: Option<LagDocument>,
+    /// The source's watermark, ms since the epoch; null before the first claim and after the end of the input.
+    watermark: Option<i64>,
+    /// How far the watermark trails the clock, ms.
+    watermark_lag_ms: Option<i64>,
+    /// What became of the records that the present (or last) run has read; null until it ran.
+    account: Option<Account>,
+    /// The streams that it reads and writes.
+    streams: Streams,
+    /// The table that it writes.
+    table: Option<String>,
+    /// The components that it runs.
+    components: Vec<Component>,
+    /// Remarks about the pipeline that refuse nothing.
+    warnings: Vec<String>,
+}
+
+/// Where a job is in its life.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = JobState)]
+pub(crate) enum State {
+    /// Accepted, and about to run.
+    Submitted,
+    /// Its tasks run.
+    Running,
+    /// Its input has ended and everything has fired.
+    Finished,
+    /// It cannot go on; `reason` says why.
+    Failed,
+    /// Somebody cancelled it.
+    Cancelled,
+}
+
+/// How far a job is behind its input.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Lag)]
+pub(crate) struct LagDocument {
+    /// Records appended and not read, over all partitions.
+    records: u64,
+    /// How long the oldest of these has waited since it was appended, ms; 0 if there is none.
+    age_ms: i64,
+}
+
+/// What became of records: `read + expanded = accepted + filtered + too_late + duplicate + rejected`.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Account {
+    /// Records read from the source.
+    read: u64,
+    /// Rows that a map hook added.
+    expanded: u64,
+    /// Rows accumulated into a window.
+    accepted: u64,
+    /// Records that a map hook dropped on purpose.
+    filtered: u64,
+    /// Rows all of whose windows were gone.
+    too_late: u64,
+    /// Rows whose identity was accepted before.
+    duplicate: u64,
+    /// Records and rows in the dead-letter output.
+    rejected: u64,
+    /// Accepted rows some of whose windows were gone.
+    partly_late: u64,
+    /// Accepted rows that no pane showed.
+    unshown: u64,
+    /// Panes by timing; retractions are not among them.
+    panes: Panes,
+    /// Retractions of panes.
+    retractions: u64,
+}
+
+/// Panes by timing.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub(crate) struct Panes {
+    /// Early panes.
+    early: u64,
+    /// On-time panes.
+    on_time: u64,
+    /// Late panes.
+    late: u64,
+}
+
+/// The streams that a job reads and writes.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = JobStreams)]
+pub(crate) struct Streams {
+    /// The input.
+    input: String,
+    /// Its panes, where the sink is a stream.
+    panes: Option<String>,
+    /// Records that came too late; null: they are counted only.
+    too_late: Option<String>,
+    /// Rejected records.
+    dead_letters: String,
+}
+
+/// A component that a job runs, with the version and bytes that it had at submission.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Component {
+    /// Where the pipeline names it: `map`, `window`, `aggregate.<name>`.
+    path: String,
+    /// The artifact's name.
+    name: String,
+    /// The artifact's version.
+    version: String,
+    /// The SHA-256 of the component's bytes, hex.
+    digest: String,
+}
+
+impl From<JobView> for JobDocument {
+    fn from(view: JobView) -> Self {
+        let JobView {
+            tenant: _, // the caller's own
+            name,
+            version,
+            state,
+            reason,
+            parallelism,
+            restarts,
+            submitted_at,
+            submitted_by,
+            started_at,
+            ended_at,
+            last_checkpoint,
+            lag,
+            watermark,
+            watermark_lag_ms,
+            account,
+            streams,
+            table,
+            components,
+            warnings,
+        } = view;
+        Self {
+            name,
+            version,
+            state: state.into(),
+            reason,
+            parallelism,
+            restarts,
+            submitted_at,
+            submitted_by,
+            started_at,
+            ended_at,
+            last_checkpoint,
+            lag: lag.map(Into::into),
+            watermark,
+            watermark_lag_ms,
+            account: account.map(Into::into),
+            streams: streams.into(),
+            table,
+            components: components.into_iter().map(Into::into).collect(),
+            warnings,
+        }
+    }
+}
+
+impl From<JobState> for State {
+    fn from(state: JobState) -> Self {
+        match state {
+            JobState::Submitted => Self::Submitted,
+            JobState::Running => Self::Running,
+            JobState::Finished => Self::Finished,
+            JobState::Failed => Self::Failed,
+            JobState::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+impl From<Lag> for LagDocument {
+    fn from(lag: Lag) -> Self {
+        let Lag { records, age_ms } = lag;
+        Self { records, age_ms }
+    }
+}
+
+impl From<RunAccount> for Account {
+    fn from(account: RunAccount) -> Self {
+        let RunAccount {
+            read,
+            expanded,
+            accepted,
+            filtered,
+            too_late,
+            duplicate,
+            rejected,
+            partly_late,
+            unshown,
+            panes: RunPanes { early, on_time, late },
+            retractions,
+        } = account;
+        Self {
+            read,
+            expanded,
+            accepted,
+            filtered,
+            too_late,
+            duplicate,
+            rejected,
+            partly_late,
+            unshown,
+            panes: Panes { early, on_time, late },
+            retractions,
+        }
+    }
+}
+
+impl From<JobStreams> for Streams {
+    fn from(streams: JobStreams) -> Self {
+        let JobStreams { input, panes, too_late, dead_letters } = streams;
+        Self { input, panes, too_late, dead_letters }
+    }
+}
+
+impl From<ResolvedComponent> for Component {
+    fn from(component: ResolvedComponent) -> Self {
+        let ResolvedComponent { path, name, version, digest } = component;
+        Self { path, name, version, digest }
+    }
+}
