@@ -33,6 +33,7 @@ pub const LAYERS: &[Layer] = &[
     row("tidegate-windows", &["tidegate-types", "tidegate-pipeline"]),
     row("tidegate-formats", &["tidegate-types"]),
     row("tidegate-sandbox", &["tidegate-types", "tidegate-formats"]),
+    row("tidegate-admission", &["tidegate-types", "tidegate-sandbox", "tidegate-signing"]),
     row("tidegate-log", &["tidegate-types"]),
     row("tidegate-log-rocksdb", &["tidegate-types", "tidegate-log"]),
     row("tidegate-connectors", &["tidegate-types", "tidegate-formats", "tidegate-log"]),
@@ -76,8 +77,8 @@ pub const LAYERS: &[Layer] = &[
     row("tidegate-layers", &[]),
 ];
 
-const SANDBOX_AND_ABOVE: [&str; 6] =
-    ["tidegate-sandbox", "tidegate", "tidegate-conformance", "tidegate-isolation", "tidegate-e2e", "tidegate-bench"];
+const SANDBOX_AND_ABOVE: [&str; 7] =
+    ["tidegate-sandbox", "tidegate-admission", "tidegate", "tidegate-conformance", "tidegate-isolation", "tidegate-e2e", "tidegate-bench"];
 
 /// The first makes components; the others hold the contract's text and make guests for their tests.
 const WIT_TOOLS: &[&str] = &["tidegate-componentize", "tidegate-sdk", "tidegate-isolation"];

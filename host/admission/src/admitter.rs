@@ -1,0 +1,104 @@
+//! The steps of admission behind the signature, in their order: scan, imports, compile (all in the child), seal, load, try.
+
+use tidegate_sandbox::{Component, ComponentDigest, ImageError, ImageKey, Sandbox};
+
+use crate::compiler::{Compiled, Compiler};
+use crate::error::AdmitError;
+use crate::refusal;
+use crate::trial::{self, Cost, Granted, Micros};
+
+/// A component to admit. Its digest is the caller's, taken over this very buffer.
+#[derive(Debug, Clone, Copy)]
+pub struct Candidate<'a> {
+    /// Whose it is.
+    pub owner: &'a str,
+    /// `name@version`, for messages.
+    pub name: &'a str,
+    /// Its exact bytes.
+    pub component: &'a [u8],
+    /// Their digest.
+    pub digest: ComponentDigest,
+    /// Fuel of one call.
+    pub call_fuel: u64,
+    /// Bytes of all memories of its owner's instances.
+    pub memory_bytes: u64,
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Admission {
+    /// The sealed image.
+    pub image: Vec<u8>,
+    /// The hooks' names.
+    pub hooks: Vec<String>,
+    /// The interfaces that it imports.
+    pub imports: Vec<String>,
+    /// What trial calls cost.
+    pub costs: Vec<Cost>,
+    /// What the tenant should know.
+    pub remarks: Vec<String>,
+}
+
+/// Admits components to one sandbox.
+pub struct Admitter {
+    sandbox: Sandbox,
+    key: ImageKey,
+    compiler: Compiler,
+    micros: Micros,
+}
+
+impl Admitter {
+    /// Over a sandbox with the default limits, the key of the host's seals, and a compiler.
+    #[must_use]
+    pub fn new(sandbox: Sandbox, key: ImageKey, compiler: Compiler, micros: Micros) -> Self {
+        Self { sandbox, key, compiler, micros }
+    }
+
+    /// Compiles, seals, loads and tries out a component. It blocks: call it on a thread with 2 MiB of stack.
+    ///
+    /// # Errors
+    /// A refusal, or that the host could not find out.
+    pub fn admit(&self, candidate: &Candidate<'_>) -> Result<Admission, AdmitError> {
+        let (image, imports) = self.image(candidate)?;
+        let size = size(candidate);
+        let component = self.load(candidate.name, candidate.digest, size, &image).map_err(refusal::of_image)?;
+        let granted = Granted { call_fuel: candidate.call_fuel, memory_bytes: candidate.memory_bytes };
+        let trial = trial::run(&component, granted, &self.micros)?;
+        let hooks = component.hooks().iter().map(|hook| hook.name().to_owned()).collect();
+        Ok(Admission { image, hooks, imports, costs: trial.costs, remarks: trial.remarks })
+    }
+
+    /// Compiles and seals a component that was admitted before.
+    ///
+    /// # Errors
+    /// As [`Admitter::admit`]: this version of the host may admit less than an older one.
+    pub fn recompile(&self, candidate: &Candidate<'_>) -> Result<Vec<u8>, AdmitError> {
+        let (image, _) = self.image(candidate)?;
+        self.load(candidate.name, candidate.digest, size(candidate), &image).map_err(refusal::of_image)?;
+        Ok(image)
+    }
+
+    /// Whether a sealed image is this host's, of this component, and still of use.
+    #[must_use]
+    pub fn fits(&self, digest: ComponentDigest, size: u64, sealed: &[u8]) -> bool {
+        self.sandbox.check_image(&self.key, digest, size, sealed).is_ok()
+    }
+
+    /// Loads a sealed image.
+    ///
+    /// # Errors
+    /// See [`ImageError`].
+    pub fn load(&self, name: &str, digest: ComponentDigest, size: u64, sealed: &[u8]) -> Result<Component, ImageError> {
+        self.sandbox.load_image(name, digest, size, sealed, &self.key)
+    }
+
+    fn image(&self, candidate: &Candidate<'_>) -> Result<(Vec<u8>, Vec<String>), AdmitError> {
+        let Candidate { owner, component, digest, .. } = *candidate;
+        let Compiled { image, imports } = self.compiler.compile(owner, component, digest, self.sandbox.stamp())?;
+        Ok((self.sandbox.seal(&self.key, digest, size(candidate), &image), imports))
+    }
+}
+
+fn size(candidate: &Candidate<'_>) -> u64 {
+    u64::try_from(candidate.component.len()).unwrap_or(u64::MAX)
+}
