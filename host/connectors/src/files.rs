@@ -10,7 +10,6 @@ use std::path::PathBuf;
 
 use crate::source::{Source, SourceError};
 
-mod batch;
 mod lines;
 mod merged;
 mod output;

@@ -1,11 +1,16 @@
 //! Sources and sinks: where records come from and where panes and refused records go.
 //!
-//! The traits say what the engine relies on; `files` holds the ones of `tidegate run`.
+//! The traits say what the engine relies on; `files` holds the ones of `tidegate run`, `log` those of deployed jobs.
 
+mod batch;
 pub mod files;
+pub mod log;
 pub mod sink;
 pub mod source;
+pub mod stop;
 
 pub use files::{FilePaneSink, FileSideSink, FileSourceConfig, Input, Output, open_files, refuse_overlaps};
+pub use log::{Lag, LogPaneSink, LogSideSink, LogSource, ReadPositions, Start};
 pub use sink::{PaneSink, SideSink, SinkError};
 pub use source::{ErrorKind, Source, SourceBatch, SourceError};
+pub use stop::StopFlag;

@@ -3,6 +3,7 @@
 use std::io;
 
 use tidegate_formats::SideRecord;
+use tidegate_log::{LogError, StreamId};
 use tidegate_types::PaneBatch;
 
 use crate::source::ErrorKind;
@@ -86,6 +87,14 @@ pub enum SinkError {
         /// What the system said.
         source: io::Error,
     },
+    /// A stream does not take what is written to it.
+    #[error("stream {stream}: does not take what the job writes to it")]
+    Log {
+        /// The stream.
+        stream: StreamId,
+        /// What the log said.
+        source: LogError,
+    },
 }
 
 impl SinkError {
@@ -94,7 +103,7 @@ impl SinkError {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Create { .. } | Self::Directory { .. } | Self::Overlap { .. } => ErrorKind::Invalid,
-            Self::Closed { .. } | Self::Write { .. } => ErrorKind::External,
+            Self::Closed { .. } | Self::Write { .. } | Self::Log { .. } => ErrorKind::External,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::io;
 
 use bytes::Bytes;
+use tidegate_log::{LogError, StreamId};
 use tidegate_types::{PartitionId, Value};
 
 /// A bounded source that one task reads.
@@ -110,6 +111,45 @@ pub enum SourceError {
         /// The line, from 1.
         line: u64,
     },
+    /// Somebody stopped the source. An end, not a failure; its partitions have not ended.
+    #[error("the source was stopped")]
+    Stopped,
+    /// A start that does not fit the stream.
+    #[error(
+        "stream {stream}: has {partitions} partitions, and {offsets} offsets were given to start from; give one each"
+    )]
+    StartOffsets {
+        /// The stream.
+        stream: StreamId,
+        /// Its partitions.
+        partitions: usize,
+        /// Offsets that were given.
+        offsets: usize,
+    },
+    /// Records were dropped before they were read.
+    #[error(
+        "stream {stream}, partition {partition}: retention dropped records before this job read them: it is at offset \
+         {from}, and the first that is kept is {start}; start the job again to go on from there, and give the stream a \
+         longer retention or the job more parallelism"
+    )]
+    Overtaken {
+        /// The stream.
+        stream: StreamId,
+        /// The partition.
+        partition: u32,
+        /// The next offset to read.
+        from: u64,
+        /// The first offset that is kept.
+        start: u64,
+    },
+    /// The log cannot be read.
+    #[error("stream {stream}: cannot be read")]
+    Log {
+        /// The stream.
+        stream: StreamId,
+        /// What the log said.
+        source: LogError,
+    },
 }
 
 impl SourceError {
@@ -117,8 +157,16 @@ impl SourceError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Read { .. } | Self::Changed { .. } => ErrorKind::External,
+            Self::Read { .. } | Self::Changed { .. } | Self::Stopped | Self::Overtaken { .. } | Self::Log { .. } => {
+                ErrorKind::External
+            }
             _ => ErrorKind::Invalid,
         }
+    }
+
+    /// Whether the source was stopped from outside, so that a run should end quietly.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        matches!(self, Self::Stopped)
     }
 }

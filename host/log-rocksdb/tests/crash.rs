@@ -62,9 +62,12 @@ fn kill_after(folder: &Path, round: u32, acks: u64, memory: &mut Memory) {
     let mut killed = false;
     // Reading on to the end of the pipe: acknowledgements that were under way when the child was killed count too.
     while let Some(line) = lines.next() {
-        if let Some(ack) = Ack::parse(&line.unwrap()) {
+        let line = line.unwrap();
+        assert!(!line.starts_with("error "), "{line}");
+        if let Some(ack) = Ack::parse(&line) {
             seen += 1;
             if ack.producer.starts_with(COUNTED) {
+                assert_eq!(memory.next.get(&ack.producer).copied().unwrap_or(0), ack.sequence);
                 memory.next.insert(ack.producer.clone(), ack.sequence + 1);
             } else {
                 assert!(ack.producer.starts_with(UNCOUNTED));

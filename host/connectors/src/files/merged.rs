@@ -8,8 +8,8 @@
 use tidegate_formats::{FieldReader, parse_time};
 use tidegate_types::{EventTime, PartitionId, Value};
 
-use super::batch::BatchBuilder;
 use super::lines::Lines;
+use crate::batch::BatchBuilder;
 use crate::source::{Source, SourceBatch, SourceError};
 
 /// Reads several inputs.

@@ -10,8 +10,8 @@ use tidegate_formats::FieldReader;
 use tidegate_types::key::encode_value;
 use tidegate_types::{PartitionId, Value};
 
-use super::batch::BatchBuilder;
 use super::lines::Lines;
+use crate::batch::BatchBuilder;
 use crate::source::{Source, SourceBatch, SourceError};
 
 /// Reads one input.

@@ -1,4 +1,4 @@
-//! Collects lines into one source batch, up to its limits.
+//! Collects records into one source batch, up to its limits.
 
 use bytes::Bytes;
 use tidegate_types::PartitionId;
@@ -8,7 +8,7 @@ use crate::source::SourceBatch;
 
 /// A batch in the making.
 #[derive(Debug)]
-pub(super) struct BatchBuilder {
+pub(crate) struct BatchBuilder {
     max_rows: usize,
     max_bytes: usize,
     data: Vec<u8>,
@@ -16,22 +16,22 @@ pub(super) struct BatchBuilder {
 }
 
 impl BatchBuilder {
-    pub(super) fn new(max_rows: usize, max_bytes: usize) -> Self {
+    pub(crate) fn new(max_rows: usize, max_bytes: usize) -> Self {
         // A limit of zero would never end; one record is the least that a batch is for.
         Self { max_rows: max_rows.max(1), max_bytes: max_bytes.max(1), data: Vec::new(), batch: SourceBatch::default() }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.batch.spans.is_empty()
     }
 
     /// Whether another record may be added.
-    pub(super) fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         self.batch.spans.len() < self.max_rows && self.data.len() < self.max_bytes
     }
 
     /// Adds a record.
-    pub(super) fn push(&mut self, record: &[u8], partition: Option<PartitionId>, offset: u64) {
+    pub(crate) fn push(&mut self, record: &[u8], partition: Option<PartitionId>, offset: u64) {
         let start = index32(self.data.len());
         self.data.extend_from_slice(record);
         self.batch.spans.push((start, index32(self.data.len())));
@@ -40,11 +40,11 @@ impl BatchBuilder {
     }
 
     /// Notes that a partition ends here.
-    pub(super) fn end(&mut self, partition: PartitionId) {
+    pub(crate) fn end(&mut self, partition: PartitionId) {
         self.batch.ended.push((index32(self.batch.spans.len()), partition));
     }
 
-    pub(super) fn finish(mut self, done: bool) -> SourceBatch {
+    pub(crate) fn finish(mut self, done: bool) -> SourceBatch {
         self.batch.data = Bytes::from(self.data);
         self.batch.done = done;
         self.batch

@@ -1,0 +1,15 @@
+//! Streams of the log as sources and sinks of deployed jobs.
+
+mod positions;
+mod side;
+mod sink;
+mod source;
+mod writer;
+
+pub use positions::{Lag, ReadPositions};
+pub use side::LogSideSink;
+pub use sink::LogPaneSink;
+pub use source::{LogSource, Start};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,84 @@
+//! Records on their way into a stream, appended in batches.
+//!
+//! Invariant: records are appended in the order in which they were put; `flush` returns once all of them are durable.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tidegate_log::{AppendBatch, Log, LogError, Producer, StreamId};
+use tidegate_types::Clock;
+
+use crate::sink::SinkError;
+
+/// So many bytes are held back before they are appended.
+const HELD_BYTES: usize = 256 << 10;
+/// And so many records.
+const HELD_RECORDS: usize = 8192;
+
+/// Writes to one stream.
+pub(super) struct Writer {
+    log: Arc<dyn Log>,
+    stream: StreamId,
+    producer: Producer,
+    clock: Arc<dyn Clock>,
+    partitions: u32,
+    max_record_bytes: usize,
+    held: Vec<(u32, Bytes)>,
+    held_bytes: usize,
+}
+
+impl Writer {
+    pub(super) fn open(
+        log: Arc<dyn Log>,
+        stream: StreamId,
+        producer: String,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, SinkError> {
+        let spec = log.describe(&stream).map_err(|source| SinkError::Log { stream: stream.clone(), source })?.spec;
+        Ok(Self {
+            log,
+            stream,
+            producer: Producer { name: producer, sequence: None },
+            clock,
+            partitions: spec.partitions,
+            max_record_bytes: usize::try_from(spec.max_record_bytes).unwrap_or(usize::MAX),
+            held: Vec::new(),
+            held_bytes: 0,
+        })
+    }
+
+    /// The longest record that the stream takes.
+    pub(super) fn max_record_bytes(&self) -> usize {
+        self.max_record_bytes
+    }
+
+    /// The partition of what has this hash.
+    pub(super) fn partition(&self, hash: u64) -> u32 {
+        u32::try_from(hash % u64::from(self.partitions)).expect("a remainder of a 32-bit divisor fits 32 bits")
+    }
+
+    /// Takes a record.
+    pub(super) fn put(&mut self, partition: u32, record: Bytes) -> Result<(), SinkError> {
+        if record.len() > self.max_record_bytes {
+            let limit = u32::try_from(self.max_record_bytes).unwrap_or(u32::MAX);
+            let (stream, bytes) = (self.stream.clone(), record.len());
+            let source = LogError::RecordTooLong { stream: stream.clone(), place: self.held.len(), bytes, limit };
+            return Err(SinkError::Log { stream, source });
+        }
+        self.held_bytes += record.len();
+        self.held.push((partition, record));
+        if self.held_bytes < HELD_BYTES && self.held.len() < HELD_RECORDS { Ok(()) } else { self.flush() }
+    }
+
+    /// Appends what is held.
+    pub(super) fn flush(&mut self) -> Result<(), SinkError> {
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        let records = std::mem::take(&mut self.held);
+        self.held_bytes = 0;
+        let batch = AppendBatch { records, ingest_time: self.clock.now(), producer: self.producer.clone() };
+        let appended = self.log.append(&self.stream, batch);
+        appended.map(drop).map_err(|source| SinkError::Log { stream: self.stream.clone(), source })
+    }
+}
