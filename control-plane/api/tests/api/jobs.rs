@@ -1,0 +1,131 @@
+//! Jobs: submitted, watched, cancelled.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Platform, delete, get, post};
+
+/// The pipeline of the specification.
+pub(crate) const PIPELINE: &str = "\
+job: campaign-metrics
+version: 14
+source:
+  log: ad-events
+  timestamp_field: event_time
+  watermark:
+    strategy: bounded_out_of_orderness
+    max_delay: 30s
+    idle_partition_timeout: 60s
+key_by: [campaign_id, country]
+window:
+  type: tumbling
+  size: 1m
+  allowed_lateness: 10m
+trigger:
+  early: every 10s processing_time
+  on_time: at_watermark
+  late: every_element
+accumulation: accumulating   # each firing carries the full value so far
+aggregate: {impressions: count, clicks: count, spend_micros: sum}
+dedup: {field: event_id, horizon: 10m}
+late_side_output: ad-events-too-late
+sink:
+  type: upsert_store
+  table: campaign_minute
+  key: [campaign_id, country, window_start]
+checkpoint: {interval: 30s, mode: aligned, unaligned_after: 60s}
+";
+
+/// The same pipeline under another name, writing another table.
+pub(crate) fn pipeline(job: &str, version: u32) -> String {
+    PIPELINE
+        .replace("campaign-metrics", job)
+        .replace("version: 14", &format!("version: {version}"))
+        .replace("campaign_minute", &format!("table_{job}"))
+        .replace("ad-events-too-late", &format!("{job}-too-late"))
+}
+
+#[tokio::test]
+async fn a_job_is_submitted_watched_and_cancelled() {
+    let platform = Platform::new().await;
+    let made = platform.send(post("/v1/jobs").by(&platform.acme).yaml(PIPELINE)).await.has_status(201);
+    assert_eq!(made.header("location"), Some("/v1/jobs/campaign-metrics"));
+    let job = running(&platform, "campaign-metrics").await;
+    assert_eq!((&job["version"], &job["parallelism"]), (&json!(14), &json!(2)));
+    assert_eq!(job["lag"], json!({ "records": 7, "age_ms": 1_500 }));
+    assert_eq!((&job["watermark_lag_ms"], &job["last_checkpoint"]), (&json!(60_000), &Value::Null));
+    assert_eq!(job["account"]["panes"], json!({ "EARLY": 0, "ON_TIME": 0, "LATE": 0 }));
+    assert_eq!((&job["table"], &job["streams"]["input"]), (&json!("campaign_minute"), &json!("ad-events")));
+
+    let listed = platform.send(get("/v1/jobs").by(&platform.acme)).await.has_status(200).body();
+    assert_eq!(listed["jobs"][0]["name"], "campaign-metrics");
+    let ended = platform.send(delete("/v1/jobs/campaign-metrics").by(&platform.acme)).await.has_status(200).body();
+    assert_eq!(ended["state"], "cancelled");
+    let again = platform.send(delete("/v1/jobs/campaign-metrics").by(&platform.acme)).await.has_status(200).body();
+    assert_eq!(again["state"], "cancelled", "a job that has ended stays as it is");
+    platform.send(delete("/v1/jobs/other").by(&platform.acme)).await.is_problem("not-found");
+}
+
+/// The job once its supervisor has started it.
+async fn running(platform: &Platform, name: &str) -> Value {
+    loop {
+        let job = platform.send(get(&format!("/v1/jobs/{name}")).by(&platform.acme)).await.has_status(200).body();
+        if job["state"] != "submitted" && !job["parallelism"].is_null() {
+            return job;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_pipeline_is_taken_as_yaml_and_as_json() {
+    let platform = Platform::new().await;
+    for (place, kind) in ["application/yaml", "text/yaml; charset=utf-8", "application/x-yaml"].into_iter().enumerate() {
+        let text = pipeline(&format!("job-{place}"), 1);
+        platform.send(post("/v1/jobs").by(&platform.acme).typed(kind, text)).await.has_status(201);
+    }
+    let json = json!({
+        "job": "from-json", "version": 1,
+        "source": { "log": "in", "timestamp_field": "t", "watermark": { "strategy": "bounded_out_of_orderness", "max_delay": "1s" } },
+        "window": { "type": "tumbling", "size": "1m" },
+        "aggregate": { "n": "count" },
+        "sink": { "type": "log", "log": "out" },
+    });
+    platform.send(post("/v1/jobs").by(&platform.acme).json(&json)).await.has_status(201);
+    platform.send(post("/v1/jobs").by(&platform.acme).typed("text/plain", PIPELINE)).await.is_problem("unsupported-media-type");
+}
+
+#[tokio::test]
+async fn a_wrong_pipeline_is_refused_with_path_and_line() {
+    let platform = Platform::new().await;
+    let zero = PIPELINE.replace("size: 1m", "size: 0s");
+    let refused = platform.send(post("/v1/jobs").by(&platform.acme).yaml(zero)).await.is_problem("invalid-pipeline");
+    assert_eq!((&refused.body()["path"], &refused.body()["line"]), (&json!("window.size"), &json!(12)), "{}", refused.text());
+    for broken in ["job: [", "", "{}", "a: &a [*a, *a]", "\u{0}"] {
+        platform.send(post("/v1/jobs").by(&platform.acme).yaml(broken)).await.is_problem("invalid-pipeline");
+    }
+    let bytes = post("/v1/jobs").by(&platform.acme).yaml(b"job: x\nversion: \xff\n".to_vec());
+    assert_eq!(platform.send(bytes).await.is_problem("invalid-pipeline").body()["line"], 2);
+    let large = post("/v1/jobs").by(&platform.acme).yaml("#".repeat(256 * 1024 + 1));
+    platform.send(large).await.is_problem("body-too-large");
+}
+
+#[tokio::test]
+async fn versions_only_grow() {
+    let platform = Platform::new().await;
+    let submit = |version| post("/v1/jobs").by(&platform.acme).yaml(pipeline("m", version));
+    platform.send(submit(3)).await.has_status(201);
+    platform.send(submit(3)).await.has_status(201);
+    platform.send(delete("/v1/jobs/m").by(&platform.acme)).await.has_status(200);
+    platform.send(submit(2)).await.is_problem("version-not-newer");
+    platform.send(submit(4)).await.has_status(201);
+}
+
+#[tokio::test]
+async fn a_viewer_watches_and_changes_nothing() {
+    let platform = Platform::new().await;
+    let viewer = platform.token("acme", "viewer").await;
+    platform.send(post("/v1/jobs").by(&viewer).yaml(PIPELINE)).await.is_problem("denied");
+    platform.send(post("/v1/jobs").by(&platform.acme).yaml(PIPELINE)).await.has_status(201);
+    platform.send(get("/v1/jobs/campaign-metrics").by(&viewer)).await.has_status(200);
+    platform.send(delete("/v1/jobs/campaign-metrics").by(&viewer)).await.is_problem("denied");
+}

@@ -1,0 +1,16 @@
+//! The API, driven in process: every route, every problem, two tenants, repeated requests, and requests at random.
+//!
+//! Each answer is checked against the OpenAPI document (`harness/conforms.rs`), so the document cannot say what is not so.
+
+mod artifacts;
+mod document;
+mod harness;
+mod idempotency;
+mod isolation;
+mod jobs;
+mod problems;
+mod random;
+mod records;
+mod streams;
+mod tables;
+mod tenants;
