@@ -1,6 +1,18 @@
 //! Which sliding windows share panes: a record is added to one slice of time, and windows are merged from slices.
+//!
+//! Where they do not, each window is kept for itself, and a record costs as much as it has windows. So that no file can
+//! make one record exhaust a machine, a record has at most [`MOST_APART`] windows then, and [`MOST_SHARED`] where panes are
+//! shared: those cost it nothing, but each of them fires, and is remembered while late records may fire it again.
+
+use tidegate_types::Millis;
 
 use crate::model::{Aggregate, Early, Late, Pipeline, WindowKind};
+
+/// The most windows of a record that are kept one by one: a day of them by the second, and about 40 MB for each key.
+pub(crate) const MOST_APART: u64 = 100_000;
+
+/// The most windows of a record that share panes: a day of them by 100 ms.
+pub(crate) const MOST_SHARED: u64 = 1_000_000;
 
 /// Whether the pipeline's windows are merged from slices that they share, so that a record's cost does not depend on how
 /// many windows hold it: sliding windows that fire on time and at most for every late element, of built-in aggregates.
@@ -8,8 +20,27 @@ use crate::model::{Aggregate, Early, Late, Pipeline, WindowKind};
 #[must_use]
 pub fn shares_panes(pipeline: &Pipeline) -> bool {
     let WindowKind::Sliding { size, slide, .. } = pipeline.window.kind else { return false };
-    slide < size
-        && pipeline.trigger.early == Early::None
-        && matches!(pipeline.trigger.late, Late::EveryElement | Late::None)
-        && pipeline.aggregates.iter().all(|aggregate| matches!(aggregate, Aggregate::Builtin { .. }))
+    slide < size && kept_apart_by(pipeline).is_none()
+}
+
+/// What keeps sliding windows from sharing panes, if anything does.
+pub(crate) fn kept_apart_by(pipeline: &Pipeline) -> Option<&'static str> {
+    if pipeline.trigger.early != Early::None {
+        return Some("an early trigger");
+    }
+    if matches!(pipeline.trigger.late, Late::EveryProcessingTime(_)) {
+        return Some("late panes by processing time");
+    }
+    let is_hook = |aggregate| matches!(aggregate, &Aggregate::Hook { .. });
+    pipeline.aggregates.iter().any(is_hook).then_some("an aggregate hook")
+}
+
+/// The most windows that hold one record.
+pub(crate) fn windows_of_a_record(size: Millis, slide: Millis) -> u64 {
+    size.0.unsigned_abs().div_ceil(slide.0.unsigned_abs().max(1))
+}
+
+/// The least slide of windows of this size of which at most so many hold one record.
+pub(crate) fn least_slide(size: Millis, most: u64) -> Millis {
+    Millis(i64::try_from(size.0.unsigned_abs().div_ceil(most)).unwrap_or(size.0))
 }

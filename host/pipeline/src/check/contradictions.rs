@@ -5,12 +5,14 @@ use tidegate_types::{FieldType, Kind};
 use super::{Fault, fires_more_than_once, upsert_key};
 use crate::model::{Accumulation, Early, Format, Pipeline, WindowKind};
 use crate::path::{key, quoted};
+use crate::sharing::{MOST_APART, MOST_SHARED, kept_apart_by, least_slide, windows_of_a_record};
 
 /// The first contradiction.
 pub(super) fn check(pipeline: &Pipeline) -> Result<(), Fault> {
     raw_needs_a_map_hook(pipeline)?;
     event_time_needs_an_origin(pipeline)?;
     event_time_must_be_readable(pipeline)?;
+    a_record_has_not_too_many_windows(pipeline)?;
     global_windows_need_an_early_trigger(pipeline)?;
     sessions_must_retract(pipeline)?;
     discarding_needs_a_sink_that_adds(pipeline)?;
@@ -50,6 +52,26 @@ fn event_time_must_be_readable(pipeline: &Pipeline) -> Result<(), Fault> {
         }
         _ => Ok(()),
     }
+}
+
+fn a_record_has_not_too_many_windows(pipeline: &Pipeline) -> Result<(), Fault> {
+    let WindowKind::Sliding { size, slide, .. } = pipeline.window.kind else { return Ok(()) };
+    let windows = windows_of_a_record(size, slide);
+    let reason = match kept_apart_by(pipeline) {
+        Some(why) if windows > MOST_APART => format!(
+            "a record would be in up to {windows} windows, and where windows are kept one by one ({why} keeps them from \
+             sharing panes) at most {MOST_APART} may hold it; use a slide of at least {}, or let them share panes: no early \
+             trigger, `late` every_element or none, and built-in aggregates only, which allows {MOST_SHARED}",
+            least_slide(size, MOST_APART)
+        ),
+        None if windows > MOST_SHARED => format!(
+            "a record would be in up to {windows} windows, each of which fires, and at most {MOST_SHARED} may hold it; use \
+             a slide of at least {}",
+            least_slide(size, MOST_SHARED)
+        ),
+        _ => return Ok(()),
+    };
+    Err(Fault::new("window.slide", "window", reason))
 }
 
 fn global_windows_need_an_early_trigger(pipeline: &Pipeline) -> Result<(), Fault> {

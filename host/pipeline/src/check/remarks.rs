@@ -1,15 +1,17 @@
 //! Remarks: files that are sound and may still not mean what their author thinks.
 
-use tidegate_types::Millis;
+use tidegate_types::{Field, FieldType, Kind, Millis};
 
 use super::{Fault, kinds, upsert_key};
-use crate::model::{Aggregate, Pipeline, WindowKind};
+use crate::model::{Aggregate, Format, Pipeline, WindowKind};
 use crate::path::{key, quoted};
-use crate::sharing::shares_panes;
+use crate::sharing::{shares_panes, windows_of_a_record};
 
 /// All remarks, in the order of the file's keys.
 pub(super) fn all(pipeline: &Pipeline) -> Vec<Fault> {
     let mut remarks = Vec::new();
+    remarks.extend(bytes_are_never_read(pipeline));
+    remarks.extend(drift_waits_for_the_silent(pipeline));
     remarks.extend(identity_forgotten_before_its_window(pipeline));
     remarks.extend(kinds::never_taken(pipeline));
     remarks.extend(pipeline.aggregates.iter().filter_map(|aggregate| condition_never_holds(pipeline, aggregate)));
@@ -17,6 +19,30 @@ pub(super) fn all(pipeline: &Pipeline) -> Vec<Fault> {
     remarks.extend(panes_are_not_shared(pipeline));
     remarks.extend(nothing_is_kept(pipeline));
     remarks
+}
+
+/// JSON has no bytes.
+fn bytes_are_never_read(pipeline: &Pipeline) -> Vec<Fault> {
+    if pipeline.source.format != Format::Json {
+        return Vec::new();
+    }
+    let is_bytes = |field: &&Field| matches!(field.field_type, FieldType::Typed { kind: Kind::Bytes, .. });
+    let remark = |field: &Field| {
+        let reason = "JSON has no value of this kind, so every record with a value here is rejected as `type-mismatch`; \
+                      declare `text`, and let a hook decode it";
+        Fault::new(key("source.schema", &field.name), "source.schema", reason)
+    };
+    pipeline.source.schema.iter().filter(is_bytes).map(remark).collect()
+}
+
+fn drift_waits_for_the_silent(pipeline: &Pipeline) -> Option<Fault> {
+    let watermark = &pipeline.source.watermark;
+    if watermark.max_drift.is_none() || watermark.idle_partition_timeout.is_some() {
+        return None;
+    }
+    let reason = "a partition that falls silent is never idle without `idle_partition_timeout`, so in time it stops the \
+                  reading of all others, for as long as it is silent; add a timeout";
+    Some(Fault::new("source.watermark.max_drift", "source.watermark", reason))
 }
 
 fn identity_forgotten_before_its_window(pipeline: &Pipeline) -> Option<Fault> {
@@ -40,14 +66,13 @@ fn identity_forgotten_before_its_window(pipeline: &Pipeline) -> Option<Fault> {
 /// Sliding windows that are kept one by one: each record costs as much as it has windows.
 fn panes_are_not_shared(pipeline: &Pipeline) -> Option<Fault> {
     let WindowKind::Sliding { size, slide, .. } = pipeline.window.kind else { return None };
-    let windows = size.0 / slide.0;
-    if windows <= 1 || shares_panes(pipeline) {
+    if slide >= size || shares_panes(pipeline) {
         return None;
     }
     let reason = format!(
         "each record updates up to {} windows one by one: only windows without an early trigger, with `late` every_element or \
          none, and without aggregate hooks share panes",
-        size.0.unsigned_abs().div_ceil(slide.0.unsigned_abs())
+        windows_of_a_record(size, slide)
     );
     Some(Fault::new("window.slide", "window", reason))
 }

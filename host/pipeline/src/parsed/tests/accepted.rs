@@ -94,8 +94,8 @@ fn reads_every_window() {
             WindowKind::Tumbling { size: millis(7_200_000), offset: millis(900_000) },
         ),
         (
-            "{type: sliding, size: 1d, slide: 1ms}",
-            WindowKind::Sliding { size: millis(86_400_000), slide: millis(1), offset: millis(0) },
+            "{type: sliding, size: 1d, slide: 1s}",
+            WindowKind::Sliding { size: millis(86_400_000), slide: millis(1_000), offset: millis(0) },
         ),
         ("{type: session, gap: 30s}", WindowKind::Session { gap: millis(30_000), max_duration: None }),
         (

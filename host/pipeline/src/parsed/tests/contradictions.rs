@@ -15,6 +15,33 @@ fn rejects_a_slide_longer_than_the_size() {
 }
 
 #[test]
+fn rejects_more_windows_of_a_record_than_share_panes() {
+    let sliding = |size: &str| edited(TUMBLING, &format!("  type: sliding\n  size: {size}\n  slide: 1ms\n"));
+    accept(&sliding("1000000ms"));
+    refused(&sliding("1000001ms"), "window.slide", 13, "up to 1000001 windows, each of which fires");
+    refused(&sliding("1000d"), "window.slide", 13, "use a slide of at least 86400ms");
+}
+
+#[test]
+fn rejects_more_windows_of_a_record_than_are_kept_one_by_one() {
+    let sliding = |size: &str, rest: &str| {
+        let window = format!("  type: sliding\n  size: {size}\n  slide: 1ms\n{rest}");
+        let text = edited_all(&[(TUMBLING, &window), (UPSERT, LOG)]);
+        text.replace("  rows: {fn: count}", "  rows: {fn: count}\n  sketch: {component: sketch@1.0.0}")
+    };
+    let apart = [
+        ("trigger: {early: every 3 elements}\n", "an early trigger"),
+        ("trigger: {late: every 10s processing_time}\n", "late panes by processing time"),
+        ("", "an aggregate hook"),
+    ];
+    for (rest, why) in apart {
+        accept(&sliding("100s", rest));
+        refused(&sliding("100001ms", rest), "window.slide", 13, why);
+    }
+    refused(&sliding("100001ms", ""), "window.slide", 13, "use a slide of at least 2ms, or let them share panes");
+}
+
+#[test]
 fn rejects_a_session_bound_shorter_than_its_gap() {
     let session = |max: &str| {
         let window = format!("  type: session\n  gap: 30s\n  max_duration: {max}\n");
