@@ -154,8 +154,8 @@ impl Builtins {
     }
 
     /// What panes of these slots show: a column for each function, a row for each slot.
-    pub(crate) fn finish(&self, slots: &[u32]) -> Vec<Column> {
-        self.accumulators.iter().map(|accumulators| accumulators.store().finish(slots)).collect()
+    pub(crate) fn finish(&mut self, slots: &[u32]) -> Vec<Column> {
+        self.stores_mut().map(|store| store.finish(slots)).collect()
     }
 
     /// Bytes that the accumulators hold.

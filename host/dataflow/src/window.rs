@@ -11,12 +11,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tidegate_pipeline::{Accumulation, Early, Late, WindowKind};
-use tidegate_types::{Batch, Column, EventTime, Millis, NO_CLOCK, PaneBatch, ProgressEntry, Watermark};
+use tidegate_types::{Batch, Column, EventTime, Millis, NO_CLOCK, ProgressEntry, Watermark};
 
 use crate::OperatorError;
-use crate::account::Account;
 use crate::aggregate::{Builtins, Prepared};
-use crate::side::{Condemned, Side};
+use crate::side::Condemned;
 use crate::verdict::CONDEMNED_BEFORE_SINGLE;
 
 mod admit;
@@ -28,6 +27,7 @@ mod fire;
 mod hooked;
 mod identities;
 mod keys;
+mod output;
 mod run;
 mod sliced;
 mod table;
@@ -40,40 +40,11 @@ pub(crate) use hooked::HookedAggregate;
 use hooked::HookedBatch;
 use identities::Identities;
 use keys::KeyTable;
+pub use output::{WindowOutput, Work};
 use run::{Cursor, Run, RunStart};
 use sliced::Sliced;
 use table::{SlotRef, WindowTable};
 use unshown::Unshown;
-
-/// What the operator emitted.
-#[derive(Debug, Default)]
-pub struct WindowOutput {
-    /// Panes, in the order of their firing.
-    pub panes: Vec<PaneBatch>,
-    /// Too-late, duplicate and rejected records, failed panes.
-    pub sides: Vec<Side>,
-    /// What became of the rows.
-    pub account: Account,
-}
-
-/// An output is full with so many records of panes: what fires more goes on once they were taken.
-const PANES_BEFORE_PAUSE: usize = 1 << 14;
-
-impl WindowOutput {
-    fn is_full(&self) -> bool {
-        self.panes.iter().map(|panes| panes.infos.len()).sum::<usize>() >= PANES_BEFORE_PAUSE
-    }
-}
-
-/// Whether an operator is through with a batch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use = "a batch that is paused has to be resumed"]
-pub enum Work {
-    /// It is.
-    Done,
-    /// The output is to be taken first.
-    Paused,
-}
 
 /// How much state an operator keeps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -397,3 +368,6 @@ fn key_of(batch: &Batch, row: usize) -> (u64, &[u8]) {
     let keys = batch.keys.as_ref().expect("the source chain keys every batch");
     (keys.hashes[row], keys.encoded.value(row))
 }
+
+#[cfg(test)]
+mod tests;

@@ -64,7 +64,7 @@ impl Store for ApproximateDistinct {
         self.sketches[into] = Some(Box::new(merged));
     }
 
-    fn finish(&self, slots: &[u32]) -> Column {
+    fn finish(&mut self, slots: &[u32]) -> Column {
         counts_column(slots.iter().map(|slot| {
             let sketch = &self.sketches[tidegate_types::batch::index(*slot)];
             sketch.as_ref().map_or(0, |sketch| estimate(sketch))

@@ -38,7 +38,7 @@ impl Store for Averages {
         self.counts[into] += self.counts[from];
     }
 
-    fn finish(&self, slots: &[u32]) -> Column {
+    fn finish(&mut self, slots: &[u32]) -> Column {
         let mut column = ColumnBuilder::of_kind(Kind::Float);
         for slot in slots {
             let slot = index(*slot);

@@ -30,7 +30,7 @@ impl Store for Counts {
         self.counts[into] += self.counts[from];
     }
 
-    fn finish(&self, slots: &[u32]) -> Column {
+    fn finish(&mut self, slots: &[u32]) -> Column {
         counts_column(slots.iter().map(|slot| self.counts[index(*slot)]))
     }
 

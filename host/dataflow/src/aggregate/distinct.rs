@@ -30,7 +30,7 @@ impl Store for Distinct {
         self.sets.merge(into, from, |(), ()| {});
     }
 
-    fn finish(&self, slots: &[u32]) -> Column {
+    fn finish(&mut self, slots: &[u32]) -> Column {
         counts_column(slots.iter().map(|slot| self.sets.get(index(*slot)).map_or(0, |set| bytes(set.len()))))
     }
 

@@ -67,7 +67,7 @@ impl Store for Extremes {
         }
     }
 
-    fn finish(&self, slots: &[u32]) -> Column {
+    fn finish(&mut self, slots: &[u32]) -> Column {
         Column::of_values(slots.iter().map(|slot| self.cells.get(index(*slot))))
     }
 

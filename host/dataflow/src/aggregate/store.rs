@@ -24,7 +24,7 @@ pub(super) trait Store: Debug + Send {
     fn reset(&mut self, slot: usize);
     fn add(&mut self, rows: &Rows<'_>);
     fn merge(&mut self, into: usize, from: usize);
-    fn finish(&self, slots: &[u32]) -> Column;
+    fn finish(&mut self, slots: &[u32]) -> Column;
     fn bytes(&self) -> u64;
 }
 

@@ -100,7 +100,7 @@ impl Store for Sums {
         self.numbers.merge(into, from);
     }
 
-    fn finish(&self, slots: &[u32]) -> Column {
+    fn finish(&mut self, slots: &[u32]) -> Column {
         let mut column = ColumnBuilder::new();
         for slot in slots {
             column.push(match self.numbers.get(index(*slot)) {

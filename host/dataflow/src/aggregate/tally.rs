@@ -5,8 +5,8 @@
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use tidegate_types::ValueRef;
 use tidegate_types::key::encode_value;
+use tidegate_types::{Value, ValueRef};
 
 use super::store::{bytes, bytes_of};
 
@@ -101,6 +101,20 @@ impl<T: Default> Tally<T> {
             change(&mut fresh);
             self.key_bytes += bytes(encoded.len());
             self.others.insert(encoded.into(), fresh);
+        }
+    }
+}
+
+impl<T: Copy> Tally<T> {
+    /// What is held for a value, if anything.
+    pub(super) fn of(&self, value: &Value, scratch: &mut Vec<u8>) -> Option<T> {
+        match value {
+            Value::Int(value) => self.ints.get(value).copied(),
+            other => {
+                scratch.clear();
+                encode_value(scratch, other.as_ref());
+                self.others.get(scratch.as_slice()).copied()
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use super::*;
 
 mod approximate;
 mod naive;
+mod often;
 mod overflow;
 mod paper;
 mod properties;

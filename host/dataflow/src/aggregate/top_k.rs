@@ -7,7 +7,7 @@ use tidegate_types::key::decode_value;
 use tidegate_types::{Column, Value, ValueRef};
 
 use super::counts::count_to_int;
-use super::store::{Rows, Store};
+use super::store::{Rows, Store, bytes, bytes_of};
 use super::tally::{Tallies, Tally};
 
 /// A count per value and slot.
@@ -15,70 +15,144 @@ use super::tally::{Tallies, Tally};
 pub(super) struct TopK {
     counts: Tallies<u64>,
     k: usize,
+    /// By slot, where a pane has shown it.
+    shown: Vec<Option<Box<Shown>>>,
+    shown_bytes: u64,
+}
+
+/// What the last pane of a slot showed, and what was counted since: the next pane shows only values of these two, since
+/// no other count has grown. So a window that fires for each record does not look at all its values each time.
+#[derive(Debug, Default)]
+struct Shown {
+    values: Vec<Value>,
+    since: Vec<Value>,
+    /// The bytes that are counted as held.
+    charged: u64,
 }
 
 impl TopK {
     pub(super) fn new(k: usize) -> Self {
-        Self { counts: Tallies::default(), k }
+        Self { counts: Tallies::default(), k, shown: Vec::new(), shown_bytes: 0 }
     }
 
-    /// The `k` most frequent values with their counts; of equal counts the smaller value first.
-    fn top(&self, tally: &Tally<u64>) -> Vec<(u64, Value)> {
-        let least = self.least_count(tally);
-        let ints = tally.ints.iter().map(|(value, count)| (*count, Value::Int(*value)));
-        let others = tally.others.iter().filter(|(_, count)| **count >= least);
-        let others = others.map(|(encoded, count)| {
-            let value = decode_value(&mut encoded.as_ref()).expect("encoded by Tallies");
-            (*count, value)
-        });
-        let mut top: Vec<(u64, Value)> = ints.filter(|(count, _)| *count >= least).chain(others).collect();
+    /// Forgets what a slot has shown: all its values are looked at for the next pane.
+    fn forget(&mut self, slot: usize) {
+        if let Some(shown) = self.shown[slot].take() {
+            self.shown_bytes -= shown.charged;
+        }
+    }
+
+    /// The values of a slot that its next pane may show; none: all of them.
+    fn candidates(&mut self, slot: usize) -> Option<Vec<Value>> {
+        let shown = self.shown[slot].take()?;
+        self.shown_bytes -= shown.charged;
+        let mut values = shown.values;
+        values.extend(shown.since);
+        values.sort_unstable();
+        values.dedup();
+        Some(values)
+    }
+
+    /// The `k` most frequent values of a slot with their counts; of equal counts the smaller value first.
+    fn top(&mut self, slot: usize) -> Vec<(u64, Value)> {
+        let candidates = self.candidates(slot);
+        let Some(tally) = self.counts.get(slot) else { return Vec::new() };
+        let mut top = match candidates {
+            Some(values) => {
+                let mut scratch = Vec::new();
+                values.into_iter().filter_map(|value| Some((tally.of(&value, &mut scratch)?, value))).collect()
+            }
+            None => frequent(tally, self.k),
+        };
         top.sort_unstable_by(|(count, value), (other_count, other)| other_count.cmp(count).then(value.cmp(other)));
         top.truncate(self.k);
+        let mut shown = Shown { values: top.iter().map(|(_, value)| value.clone()).collect(), ..Shown::default() };
+        shown.charged = bytes_of::<Shown>(1) + shown.values.iter().map(|value| size(value.as_ref())).sum::<u64>();
+        self.shown_bytes += shown.charged;
+        self.shown[slot] = Some(Box::new(shown));
         top
     }
+}
 
-    /// The count of the `k`-th most frequent value: rarer values need no look.
-    fn least_count(&self, tally: &Tally<u64>) -> u64 {
-        if tally.len() <= self.k {
-            return 0;
-        }
-        let mut counts: Vec<u64> = tally.ints.values().chain(tally.others.values()).copied().collect();
-        let (_, least, _) = counts.select_nth_unstable_by(self.k - 1, |count, other| other.cmp(count));
-        *least
+/// The values that are at least as frequent as the `k`-th most frequent one, with their counts.
+fn frequent(tally: &Tally<u64>, k: usize) -> Vec<(u64, Value)> {
+    let least = least_count(tally, k);
+    let ints = tally.ints.iter().map(|(value, count)| (*count, Value::Int(*value)));
+    let others = tally.others.iter().filter(|(_, count)| **count >= least);
+    let others = others.map(|(encoded, count)| {
+        let value = decode_value(&mut encoded.as_ref()).expect("encoded by Tallies");
+        (*count, value)
+    });
+    ints.filter(|(count, _)| *count >= least).chain(others).collect()
+}
+
+/// The count of the `k`-th most frequent value: rarer values need no look.
+fn least_count(tally: &Tally<u64>, k: usize) -> u64 {
+    if tally.len() <= k {
+        return 0;
     }
+    let mut counts: Vec<u64> = tally.ints.values().chain(tally.others.values()).copied().collect();
+    let (_, least, _) = counts.select_nth_unstable_by(k - 1, |count, other| other.cmp(count));
+    *least
 }
 
 impl Store for TopK {
     fn reserve(&mut self, slots: usize) {
         self.counts.reserve(slots);
+        self.shown.resize_with(slots, || None);
     }
 
     fn reset(&mut self, slot: usize) {
         self.counts.reset(slot);
+        self.forget(slot);
     }
 
     fn add(&mut self, rows: &Rows<'_>) {
-        rows.each_value(|_, slot, value| self.counts.change(slot, value, |count| *count += 1));
+        rows.each_value(|_, slot, value| {
+            self.counts.change(slot, value, |count| *count += 1);
+            let distinct = self.counts.get(slot).map_or(0, Tally::len);
+            let Some(shown) = &mut self.shown[slot] else { return };
+            if shown.since.len() < distinct / 8 + 8 {
+                shown.since.push(value.to_value());
+                let more = size(value);
+                shown.charged += more;
+                self.shown_bytes += more;
+            } else {
+                // So many that to look at all values costs little more.
+                self.forget(slot);
+            }
+        });
     }
 
     fn merge(&mut self, into: usize, from: usize) {
         self.counts.merge(into, from, |count, more| *count += more);
+        self.forget(into);
     }
 
-    fn finish(&self, slots: &[u32]) -> Column {
+    fn finish(&mut self, slots: &[u32]) -> Column {
         let mut column = ColumnBuilder::new();
         for slot in slots {
-            match self.counts.get(index(*slot)).filter(|tally| tally.len() > 0) {
-                Some(tally) => column.push(ValueRef::Json(&json(&self.top(tally)))),
-                None => column.push(ValueRef::Null),
+            match self.top(index(*slot)).as_slice() {
+                [] => column.push(ValueRef::Null),
+                top => column.push(ValueRef::Json(&json(top))),
             }
         }
         column.finish()
     }
 
     fn bytes(&self) -> u64 {
-        self.counts.bytes()
+        self.counts.bytes() + bytes_of::<Option<Box<Shown>>>(self.shown.len()) + self.shown_bytes
     }
+}
+
+/// The bytes of a value in a list, about.
+fn size(value: ValueRef<'_>) -> u64 {
+    bytes_of::<Value>(1)
+        + match value {
+            ValueRef::Text(text) | ValueRef::Json(text) => bytes(text.len()),
+            ValueRef::Bytes(content) => bytes(content.len()),
+            _ => 0,
+        }
 }
 
 /// `[{"count":…,"value":…},…]`: canonical JSON, its keys sorted.

@@ -33,8 +33,8 @@ pub(super) const FAULTS: &[Fault] = &[
         section: "5",
         breaks: "an integer sum may leave 64 bits downwards",
         file: SUMS,
-        find: "i64::try_from(total).is_err()",
-        replace: "total > i128::from(i64::MAX)",
+        find: "i64::try_from(ints + own).is_err()",
+        replace: "ints + own > i128::from(i64::MAX)",
     },
     Fault {
         name: "overflow-of-a-merge-unseen",

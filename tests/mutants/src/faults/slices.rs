@@ -4,6 +4,7 @@ use super::Fault;
 
 const SLICED: &str = "host/dataflow/src/window/sliced.rs";
 const DUE: &str = "host/dataflow/src/window/sliced/due.rs";
+const OVERLAP: &str = "host/dataflow/src/window/sliced/overlap.rs";
 const MERGE: &str = "host/dataflow/src/window/sliced/merge.rs";
 
 pub(super) const FAULTS: &[Fault] = &[
@@ -12,7 +13,7 @@ pub(super) const FAULTS: &[Fault] = &[
         section: "3",
         breaks: "shared panes: a slice goes with the slice's own end, not with its last window",
         file: DUE,
-        find: "is_gone(self.last_end(slice.span), self.lateness, watermark)",
+        find: "is_gone(self.grid.last_end(slice.span), self.lateness, watermark)",
         replace: "is_gone(slice.span.end, self.lateness, watermark)",
     },
     Fault {
@@ -36,8 +37,8 @@ pub(super) const FAULTS: &[Fault] = &[
         section: "4",
         breaks: "shared panes: a late record does not fire the last of its windows",
         file: SLICED,
-        find: "while end <= target.last_end && watermark.reached(end) {",
-        replace: "while end < target.last_end && watermark.reached(end) {",
+        find: "*end <= target.last_end && watermark.reached(*end)",
+        replace: "*end < target.last_end && watermark.reached(*end)",
     },
     Fault {
         name: "shared-panes-do-not-count",
@@ -59,7 +60,7 @@ pub(super) const FAULTS: &[Fault] = &[
         name: "discarded-values-overflow",
         section: "5",
         breaks: "shared panes: under `discarding` a sum is held to 64 bits over what its window has shown already",
-        file: SLICED,
+        file: OVERLAP,
         find: "let emptied = discarding && watermark.reached(end);",
         replace: "let emptied = discarding && watermark.reached(end) && end == EventTime::MAX;",
     },
