@@ -1,0 +1,49 @@
+//! Opens a tenant's file: one that is read while it is written, and whose commits outlast the machine.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::TableError;
+
+/// The format of the file. A file of a higher one is refused.
+pub(crate) const FORMAT: i64 = 1;
+
+/// How long a writer waits for another of the tenant's jobs to commit. A commit takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Opens the file for writing; makes it if it is not there.
+pub(crate) fn open_to_write(path: &Path) -> Result<Connection, TableError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = open(path, flags).map_err(TableError::Database)?;
+    let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(TableError::Database)?;
+    if found > FORMAT {
+        return Err(TableError::NewerFormat { found, known: FORMAT });
+    }
+    // A commit is in the write-ahead log, on the disk, before it is answered; readers are not held up by it.
+    connection
+        .query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))
+        .and_then(|()| connection.execute_batch("PRAGMA synchronous = FULL;"))
+        .map_err(TableError::Database)?;
+    Ok(connection)
+}
+
+/// Opens the file for reading. None: there is none, so there is no table.
+pub(crate) fn open_to_read(path: &Path) -> rusqlite::Result<Option<Connection>> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    // A reader of a write-ahead log takes part in it, so it may write to the log's index; `query_only` keeps it from more.
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.execute_batch("PRAGMA query_only = ON;")?;
+    Ok(Some(connection))
+}
+
+fn open(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(PATIENCE)?;
+    // Text in double quotes is never taken for a value, and the schema calls no functions.
+    connection.execute_batch("PRAGMA trusted_schema = OFF;")?;
+    Ok(connection)
+}

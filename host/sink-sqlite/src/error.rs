@@ -1,0 +1,83 @@
+//! Why a table cannot be written.
+
+use tidegate_connectors::ErrorKind;
+
+/// Why a table cannot be opened for writing. The texts are for the tenant: they hold no path.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// A name that SQLite keeps for itself.
+    #[error("table `{table}`: names that begin with `sqlite_` are taken; name the table otherwise")]
+    ReservedTable {
+        /// The table.
+        table: String,
+    },
+    /// A field that cannot be a column.
+    #[error("table `{table}`: the field `{field}` {reason}")]
+    Field {
+        /// The table.
+        table: String,
+        /// The field of the panes.
+        field: String,
+        /// Why, and the way out.
+        reason: String,
+    },
+    /// The key names no field of the panes.
+    #[error("table `{table}`: panes have no field `{field}` to identify a row by; name one of {known}")]
+    KeyField {
+        /// The table.
+        table: String,
+        /// What the key names.
+        field: String,
+        /// What it may name.
+        known: String,
+    },
+    /// There is a table of this name with other columns or another key.
+    #[error("table `{table}` is there with {has}, and this job writes {wants}; name another table in `sink.table`")]
+    OtherLayout {
+        /// The table.
+        table: String,
+        /// What is there.
+        has: String,
+        /// What the job writes.
+        wants: String,
+    },
+    /// There is a table whose name differs in capitals only.
+    #[error(
+        "table `{table}` is there as `{other}`, and names that differ in capitals only are one; use that name or another"
+    )]
+    OtherCase {
+        /// The table.
+        table: String,
+        /// What it is called.
+        other: String,
+    },
+    /// The file was written by a newer release.
+    #[error("the tenant's tables have format {found}, and this release reads up to {known}; run the newer release")]
+    NewerFormat {
+        /// The file's format.
+        found: i64,
+        /// The newest known.
+        known: i64,
+    },
+    /// The file cannot be used.
+    #[error("the tenant's tables cannot be opened now")]
+    Database(#[source] rusqlite::Error),
+    /// The folder cannot be made.
+    #[error("the folder of the tables cannot be made")]
+    Folder(#[source] std::io::Error),
+}
+
+impl TableError {
+    /// Whose fault it is.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::ReservedTable { .. }
+            | Self::Field { .. }
+            | Self::KeyField { .. }
+            | Self::OtherLayout { .. }
+            | Self::OtherCase { .. } => ErrorKind::Invalid,
+            Self::NewerFormat { .. } | Self::Database(_) | Self::Folder(_) => ErrorKind::External,
+        }
+    }
+}

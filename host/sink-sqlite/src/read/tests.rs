@@ -1,0 +1,112 @@
+//! What is asked for is given, page by page, and what is not there is named.
+
+use rusqlite::params;
+use tidegate_types::PaneFields;
+
+use super::*;
+use crate::SqliteTables;
+
+struct Place {
+    _folder: tempfile::TempDir,
+    tables: SqliteTables,
+}
+
+/// A table `t` of the keys 0 to 9 with values of several kinds.
+fn place() -> Place {
+    let folder = tempfile::tempdir().expect("a folder");
+    let tables = SqliteTables::open(folder.path()).expect("a folder");
+    let fields = PaneFields { keys: vec!["k".into()], values: vec!["v".into()] };
+    let acme = "acme".parse().expect("a name");
+    drop(tables.sink(&acme, "t", &["k".into()], &fields).expect("opens"));
+    let connection = Connection::open(folder.path().join("acme.db")).expect("a file");
+    for key in 0..10_i64 {
+        let (kind, value): (_, &dyn rusqlite::ToSql) = match key % 3 {
+            0 => ("ib", &(key % 2)),
+            1 => ("it", &"true"),
+            _ => ("if", &0.5),
+        };
+        let sql = "INSERT INTO t VALUES (?1, ?2, NULL, NULL, 'EARLY', 0, 0, NULL, ?3, ?4, ?5, 1)";
+        let encoded = key.to_be_bytes();
+        connection.execute(sql, params![key, value, 100 - key, encoded.as_slice(), kind]).expect("written");
+    }
+    Place { _folder: folder, tables }
+}
+
+fn keys(page: &RowPage) -> Vec<i64> {
+    let key = |row: &Vec<u8>| serde_json::from_slice::<serde_json::Value>(row).expect("JSON")["k"].as_i64();
+    page.rows.iter().map(|row| key(row).expect("a number")).collect()
+}
+
+fn asked(place: &Place, query: &RowQuery) -> Result<RowPage, ReadError> {
+    place.tables.rows(&"acme".parse().expect("a name"), "t", query)
+}
+
+#[test]
+fn pages_in_the_order_of_the_key_have_every_row_once() {
+    let place = place();
+    let mut query = RowQuery { limit: 4, ..RowQuery::default() };
+    let mut all = Vec::new();
+    loop {
+        let page = asked(&place, &query).expect("reads");
+        all.push(keys(&page));
+        query.after = page.next;
+        if query.after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(all, [vec![0, 1, 2, 3], vec![4, 5, 6, 7], vec![8, 9]]);
+}
+
+#[test]
+fn the_order_of_changes_is_the_one_in_which_rows_were_written() {
+    let place = place();
+    let query = RowQuery { limit: 3, order: RowOrder::Changed, ..RowQuery::default() };
+    let page = asked(&place, &query).expect("reads");
+    assert_eq!((keys(&page), page.next.as_deref()), (vec![9, 8, 7], Some("93")));
+}
+
+#[test]
+fn a_filter_compares_text_as_it_is_and_other_values_as_json() {
+    let place = place();
+    let matching = |column: &str, value: &str| {
+        let filter = vec![(column.to_owned(), value.to_owned())];
+        keys(&asked(&place, &RowQuery { limit: 100, filter, ..RowQuery::default() }).expect("reads"))
+    };
+    assert_eq!(matching("k", "7"), [7]);
+    assert_eq!(matching("v", "true"), [1, 3, 4, 7, 9], "a bool and a text read alike");
+    assert_eq!(matching("v", "0.5"), [2, 5, 8]);
+    assert_eq!(matching("pane_is_last", "false").len(), 10);
+    assert_eq!(matching("window_start", "null").len(), 10);
+    assert_eq!(matching("v", "1' OR '1'='1"), Vec::<i64>::new());
+}
+
+#[test]
+fn what_is_not_there_is_named() {
+    let place = place();
+    let wrong = |query: &RowQuery| asked(&place, query).expect_err("refused").to_string();
+    let filter = vec![("w".to_owned(), String::new())];
+    assert_eq!(
+        wrong(&RowQuery { limit: 1, filter, ..RowQuery::default() }),
+        "the table has no column `w`; its columns are k, window_start, window_end, v, pane_timing, pane_index, pane_is_last, \
+         watermark, changed"
+    );
+    for (order, after) in [(RowOrder::Key, "0"), (RowOrder::Key, "zz"), (RowOrder::Key, "é"), (RowOrder::Changed, "x")]
+    {
+        let query = RowQuery { limit: 1, order, after: Some(after.to_owned()), ..RowQuery::default() };
+        assert!(wrong(&query).starts_with("`after` is no position"), "{after}");
+    }
+    let (acme, other) = ("acme".parse().expect("a name"), "other".parse().expect("a name"));
+    let query = RowQuery { limit: 1, ..RowQuery::default() };
+    assert!(matches!(place.tables.rows(&acme, "_tables", &query), Err(ReadError::NoTable { .. })));
+    assert!(matches!(place.tables.rows(&acme, "T", &query), Err(ReadError::NoTable { .. })));
+    assert!(matches!(place.tables.rows(&other, "t", &query), Err(ReadError::NoTable { .. })), "another tenant's");
+    assert_eq!(place.tables.list(&other).expect("reads"), []);
+}
+
+#[test]
+fn tables_are_listed_with_their_columns_and_keys() {
+    let place = place();
+    let listed = place.tables.list(&"acme".parse().expect("a name")).expect("reads");
+    assert_eq!(listed.len(), 1);
+    assert_eq!((listed[0].name.as_str(), listed[0].rows, &listed[0].key), ("t", 10, &vec!["k".to_owned()]));
+}

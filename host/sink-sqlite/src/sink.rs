@@ -1,0 +1,113 @@
+//! The upsert sink: panes are gathered and written in one transaction, with the flush or when they have become many.
+//!
+//! A transaction is begun and ended within one call, so that jobs of a tenant that share a lane never wait for each other
+//! with one half written. A retraction deletes the row that it speaks of: the one of its key, if this run wrote it last, for
+//! the same window and with the same index. A row that was replaced since, or that an earlier run left, stays.
+
+use std::io;
+use std::path::Path;
+
+use rusqlite::{Connection, Transaction, TransactionBehavior, params, params_from_iter};
+use tidegate_connectors::{PaneSink, SinkError};
+use tidegate_types::{PaneBatch, PaneFields, PaneOp};
+
+use crate::error::TableError;
+use crate::layout::Layout;
+use crate::{catalog, database, row};
+
+/// Panes that are gathered before they are written without a flush.
+const MOST_GATHERED: usize = 8_192;
+
+/// Writes one table.
+pub struct SqliteSink {
+    connection: Connection,
+    layout: Layout,
+    run: i64,
+    gathered: Vec<PaneBatch>,
+    rows: usize,
+}
+
+impl SqliteSink {
+    /// Opens a table in the file `path`; makes both if they are not there. Whoever wrote the table before is fenced: its next
+    /// transaction fails.
+    ///
+    /// # Errors
+    /// If the table is there with other columns or another key, or cannot be.
+    pub fn open(path: &Path, table: &str, key: &[String], fields: &PaneFields) -> Result<Self, TableError> {
+        let layout = Layout::new(table, key, fields)?;
+        let mut connection = database::open_to_write(path)?;
+        let run = catalog::open(&mut connection, &layout)?;
+        Ok(Self { connection, layout, run, gathered: Vec::new(), rows: 0 })
+    }
+
+    fn commit(&mut self) -> Result<(), Failed> {
+        let Self { connection, layout, run, gathered, .. } = self;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let changed = catalog::last_change(&transaction, &layout.table, *run)?.ok_or(Failed::Fenced)?;
+        let changed = write(&transaction, layout, *run, changed, gathered)?;
+        catalog::note_change(&transaction, &layout.table, changed)?;
+        transaction.commit()?;
+        Ok(())
+    }
+}
+
+/// Why nothing was written.
+#[derive(Debug, thiserror::Error)]
+enum Failed {
+    #[error("another run writes this table now")]
+    Fenced,
+    #[error(transparent)]
+    Database(#[from] rusqlite::Error),
+}
+
+/// Writes panes, and gives the number of the last change.
+fn write(
+    transaction: &Transaction<'_>,
+    layout: &Layout,
+    run: i64,
+    mut changed: i64,
+    batches: &[PaneBatch],
+) -> rusqlite::Result<i64> {
+    let mut upsert = transaction.prepare(&layout.upsert())?;
+    let mut retract = transaction.prepare(&layout.retract())?;
+    for panes in batches {
+        for (place, info) in panes.infos.iter().enumerate() {
+            let key = row::key(layout, panes, place);
+            match info.op {
+                PaneOp::Insert => {
+                    changed += 1;
+                    let values = row::values(panes, place, key, changed, run);
+                    upsert.execute(params_from_iter(row::bound(&values)))?;
+                }
+                PaneOp::Retract => {
+                    let (start, end) = row::window(info);
+                    retract.execute(params![key, run, row::index(info), start, end])?;
+                }
+            }
+        }
+    }
+    Ok(changed)
+}
+
+impl PaneSink for SqliteSink {
+    fn write(&mut self, panes: &PaneBatch) -> Result<(), SinkError> {
+        self.rows += panes.infos.len();
+        self.gathered.push(panes.clone());
+        if self.rows >= MOST_GATHERED { self.flush() } else { Ok(()) }
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        if self.rows > 0 {
+            self.commit().map_err(|error| SinkError::Write {
+                output: format!("table `{}`", self.layout.table),
+                source: io::Error::other(error),
+            })?;
+        }
+        self.gathered.clear();
+        self.rows = 0;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
