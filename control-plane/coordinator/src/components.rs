@@ -1,6 +1,7 @@
 //! The seam to the tenant's registry: which artifact a pipeline's component is.
 
 use async_trait::async_trait;
+use tidegate_registry::{Registry, RegistryError};
 use tidegate_types::TenantId;
 
 /// An artifact that a job may run.
@@ -35,4 +36,25 @@ pub trait Components: Send + Sync + 'static {
         name: &str,
         version: Option<&str>,
     ) -> Result<Option<FoundComponent>, RegistryDown>;
+}
+
+#[async_trait]
+impl Components for Registry {
+    async fn find(
+        &self,
+        tenant: &TenantId,
+        name: &str,
+        version: Option<&str>,
+    ) -> Result<Option<FoundComponent>, RegistryDown> {
+        match Self::find(self, tenant, name, version).await {
+            Ok(found) => Ok(found.map(|artifact| FoundComponent {
+                version: artifact.version,
+                digest: artifact.digest,
+                revoked: artifact.revoked.is_some(),
+            })),
+            // A name or a version that no artifact can have.
+            Err(RegistryError::Invalid { .. } | RegistryError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(RegistryDown { reason: error.to_string() }),
+        }
+    }
 }

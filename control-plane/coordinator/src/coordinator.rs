@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tidegate_store::{MetaStore, StoreError};
-use tidegate_tenancy::{Caller, Permission, Tenancy};
+use serde_json::json;
+use tidegate_store::{Change, MetaStore, StoreError};
+use tidegate_tenancy::{AuditEntry, Caller, Denied, Permission, Tenancy, TenancyError};
 use tidegate_types::{Clock, TenantId};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -73,7 +74,7 @@ impl Coordinator {
     /// # Errors
     /// What is wrong with the pipeline, what is in its way, or that the caller may not.
     pub async fn submit(&self, by: &Caller, tenant: &TenantId, text: &str) -> Result<JobView, SubmitError> {
-        by.may(Permission::RunJobs, tenant)?;
+        by.may(Permission::SubmitJob, tenant)?;
         let (parsed, name) = submit::read(text)?;
         let key = JobKey { tenant: tenant.clone(), name };
         let version = parsed.pipeline.version;
@@ -120,7 +121,7 @@ impl Coordinator {
             let value = admit_live(&live.value, name, table_of(&job.pipeline.pipeline), limit)?;
             let live = Held { version: live.version, value };
             let written = Held { version: standing.and_then(|held| held.version), value: record.clone() };
-            match self.records().submit(&key, &written, &live).await {
+            match self.records().submit(&key, &written, &live, self.audited(by, &key, job.version)).await {
                 Err(StoreError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
                 Ok(()) => {
@@ -138,7 +139,7 @@ impl Coordinator {
     /// # Errors
     /// If the caller may not see them, or the store fails.
     pub async fn list(&self, by: &Caller, tenant: &TenantId) -> Result<Vec<JobView>, JobError> {
-        by.may(Permission::Read, tenant)?;
+        by.may(Permission::ReadJobs, tenant)?;
         let jobs = self.records().jobs(tenant).await?;
         Ok(jobs.into_iter().filter_map(|record| Some(self.view(&key_of(&record)?, record))).collect())
     }
@@ -148,7 +149,7 @@ impl Coordinator {
     /// # Errors
     /// If there is none, the caller may not see it, or the store fails.
     pub async fn get(&self, by: &Caller, tenant: &TenantId, name: &str) -> Result<JobView, JobError> {
-        by.may(Permission::Read, tenant)?;
+        by.may(Permission::ReadJobs, tenant)?;
         let (key, record) = self.find(tenant, name).await?;
         Ok(self.view(&key, record))
     }
@@ -158,8 +159,14 @@ impl Coordinator {
     /// # Errors
     /// If there is none, the caller may not, or the store fails.
     pub async fn cancel(&self, by: &Caller, tenant: &TenantId, name: &str) -> Result<JobView, JobError> {
-        by.may(Permission::RunJobs, tenant)?;
-        let (key, _) = self.find(tenant, name).await?;
+        by.may(Permission::CancelJob, tenant)?;
+        let (key, record) = self.find(tenant, name).await?;
+        if !record.state.is_live() {
+            return Ok(self.view(&key, record));
+        }
+        let detail = json!({"version": record.version});
+        let entry = AuditEntry { tenant: Some(tenant.clone()), action: "job.cancel", target: name.to_owned(), detail };
+        self.records().commit(self.inner.tenancy.audit_changes(Some(by), &entry)).await?;
         self.let_go(&key, Wish::Cancel { by: by.subject.clone() }).await;
         // A live record without a supervisor is one that no process runs: nobody else will end it.
         if let Some(mut held) = self.records().job(tenant, name).await?.filter(|held| held.value.state.is_live()) {
@@ -206,10 +213,20 @@ impl Coordinator {
         Ok((JobKey { tenant: tenant.clone(), name: parsed }, held.value))
     }
 
+    /// The changes that record a submission in the audit trail.
+    fn audited(&self, by: &Caller, key: &JobKey, version: u64) -> Vec<Change> {
+        let tenant = Some(key.tenant.clone());
+        let entry = AuditEntry { tenant, action: "job.submit", target: key.name.to_string(), detail: json!({"version": version}) };
+        self.inner.tenancy.audit_changes(Some(by), &entry)
+    }
+
     async fn jobs_allowed(&self, tenant: &TenantId) -> Result<u32, SubmitError> {
-        let found = self.inner.tenancy.tenant(tenant).await;
-        let found = found.map_err(|error| SubmitError::Unavailable { reason: error.to_string() })?;
-        Ok(found.limits.jobs)
+        match self.inner.tenancy.limits_of(tenant).await {
+            Ok(limits) => Ok(limits.jobs),
+            Err(TenancyError::NotFound { name, .. }) => Err(Denied::NotFound { tenant: name }.into()),
+            Err(TenancyError::Store(error)) => Err(error.into()),
+            Err(error) => Err(SubmitError::Unavailable { reason: error.to_string() }),
+        }
     }
 
     /// Starts the supervisor of a job, unless there is one.

@@ -134,12 +134,13 @@ impl Records {
         }
     }
 
-    /// Writes a job that was submitted just now, its version for good, and the list that it is on.
+    /// Writes a job that was submitted just now, its version for good, the list that it is on, and the audit trail.
     pub(crate) async fn submit(
         &self,
         key: &JobKey,
         job: &Held<JobRecord>,
         live: &Held<LiveJobs>,
+        audit: Vec<Change>,
     ) -> Result<(), StoreError> {
         let version = Change::Put {
             kind: VERSION.to_owned(),
@@ -147,7 +148,13 @@ impl Records {
             body: body(&job.value),
             expect: Expect::Absent,
         };
-        self.store.commit(vec![put_job(key, job), put_live(&key.tenant, live), version]).await
+        let changes = [put_job(key, job), put_live(&key.tenant, live), version];
+        self.store.commit(changes.into_iter().chain(audit).collect()).await
+    }
+
+    /// Writes changes of others.
+    pub(crate) async fn commit(&self, changes: Vec<Change>) -> Result<(), StoreError> {
+        self.store.commit(changes).await
     }
 
     /// Writes a live job's record, and gives it with its new version.

@@ -1,0 +1,96 @@
+//! Decisions, one by one.
+
+use super::*;
+
+const POLICY: RestartPolicy = RestartPolicy {
+    first_pause: Duration::from_secs(1),
+    longest_pause: Duration::from_secs(5),
+    restarts: 4,
+    healthy_after_ms: 1000,
+};
+
+fn platform_fault() -> RunEnd {
+    RunEnd::PlatformFault { reason: "no memory".into() }
+}
+
+#[test]
+fn restarts_come_later_each_time_and_not_for_ever() {
+    let mut restarts = 0;
+    let mut pauses = Vec::new();
+    loop {
+        match after_run(platform_fault(), &Wish::Run, restarts, 0, &POLICY) {
+            After::Restart { pause, restarts: next, .. } => {
+                pauses.push(pause.as_secs());
+                restarts = next;
+            }
+            After::End { state, reason } => {
+                assert_eq!(state, JobState::Failed);
+                let reason = reason.expect("a reason");
+                assert_eq!(reason, "the platform failed the job 5 times in a row, the last time: no memory");
+                break;
+            }
+            After::Leave => panic!("nobody asked for rest"),
+        }
+    }
+    assert_eq!(pauses, [1, 2, 4, 5]);
+}
+
+#[test]
+fn a_run_that_was_well_for_a_while_ends_a_row_of_restarts() {
+    let after = after_run(platform_fault(), &Wish::Run, 4, 1000, &POLICY);
+    assert!(matches!(after, After::Restart { restarts: 1, .. }), "{after:?}");
+}
+
+#[test]
+fn a_tenants_own_fault_never_restarts() {
+    let end = RunEnd::TenantFault { reason: "the stream is sealed".into() };
+    let after = after_run(end, &Wish::Run, 0, 0, &POLICY);
+    assert_eq!(after, After::End { state: JobState::Failed, reason: Some("the stream is sealed".into()) });
+}
+
+#[test]
+fn a_wish_decides_what_a_stop_means() {
+    let stopped = |wish: &Wish| after_run(RunEnd::Stopped, wish, 0, 0, &POLICY);
+    let cancelled = After::End { state: JobState::Cancelled, reason: Some("cancelled by ann".into()) };
+    assert_eq!(stopped(&Wish::Cancel { by: "ann".into() }), cancelled);
+    assert_eq!(stopped(&Wish::Rest), After::Leave);
+    assert!(matches!(stopped(&Wish::Run), After::Restart { .. }));
+    // A job that is cancelled while it fails for the platform's sake is cancelled, and one that rests stays live.
+    assert_eq!(after_run(platform_fault(), &Wish::Cancel { by: "ann".into() }, 9, 0, &POLICY), cancelled);
+    assert_eq!(after_run(platform_fault(), &Wish::Rest, 9, 0, &POLICY), After::Leave);
+    // What has finished has finished, whatever was wished meanwhile.
+    let finished = After::End { state: JobState::Finished, reason: None };
+    assert_eq!(after_run(RunEnd::Finished, &Wish::Rest, 0, 0, &POLICY), finished);
+}
+
+fn standing(version: u64, state: JobState) -> Option<Standing<'static>> {
+    Some(Standing { version, text: "text", state })
+}
+
+#[test]
+fn a_version_is_submitted_once_and_grows() {
+    let admit = |version, text, standing| admit_version("j", version, text, standing);
+    assert_eq!(admit(1, "text", None).expect("new"), Admitted::New);
+    for state in [JobState::Running, JobState::Cancelled, JobState::Failed] {
+        assert_eq!(admit(3, "text", standing(3, state)).expect("the same"), Admitted::Again);
+        let other = admit(3, "other", standing(3, state)).expect_err("another text");
+        assert!(other.to_string().contains("a version never changes"), "{other}");
+        let older = admit(2, "text", standing(3, state)).expect_err("older");
+        assert!(matches!(older, SubmitError::VersionNotNewer { given: 2, latest: 3, .. }), "{older}");
+    }
+    assert_eq!(admit(4, "text", standing(3, JobState::Finished)).expect("newer"), Admitted::New);
+    let running = admit(4, "text", standing(3, JobState::Running)).expect_err("it runs").to_string();
+    assert!(running.contains("version 3 is running; cancel it first"), "{running}");
+}
+
+#[test]
+fn live_jobs_are_counted_and_write_tables_of_their_own() {
+    let none = LiveJobs::default();
+    let one = admit_live(&none, "a", Some("t"), 2).expect("room");
+    let taken = admit_live(&one, "b", Some("t"), 2).expect_err("taken").to_string();
+    assert_eq!(taken, "table `t` is written by job `a`; name another table, or cancel that job");
+    let two = admit_live(&one, "b", None, 2).expect("room");
+    assert!(matches!(admit_live(&two, "c", None, 2), Err(SubmitError::Quota { limit: 2 })));
+    // The same job again takes no second place, and may have its own table.
+    assert_eq!(admit_live(&two, "a", Some("t"), 2).expect("its own place"), two);
+}
