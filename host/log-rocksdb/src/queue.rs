@@ -71,6 +71,12 @@ impl<T> Queue<T> {
         self.work.notify_all();
         self.room.notify_all();
     }
+
+    /// There is no taker any more: drops what waits and whatever comes.
+    pub(crate) fn abandon(&self) {
+        self.close();
+        self.lock().items.clear();
+    }
 }
 
 #[cfg(test)]
@@ -99,6 +105,16 @@ mod tests {
         queue.put("too late", 1);
         assert_eq!(queue.take(8), ["a"]);
         assert!(queue.take(8).is_empty());
+    }
+
+    #[test]
+    fn an_abandoned_queue_drops_what_waits_and_what_comes() {
+        let queue = Queue::new(100);
+        let (answer, answers) = channel::<()>();
+        queue.put(answer.clone(), 1);
+        queue.abandon();
+        queue.put(answer, 1);
+        assert!(answers.recv().is_err(), "nobody is left who could answer");
     }
 
     #[test]

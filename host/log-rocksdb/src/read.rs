@@ -66,8 +66,9 @@ pub(crate) fn read(
     from: u64,
     mut allowance: Allowance,
 ) -> Result<Chunk, LogError> {
-    let PartitionInfo { start, end, sealed, .. } = stream.partition(partition)?;
-    stream.partition(partition)?.check_offset(&stream.id, partition, from)?;
+    let info = stream.partition(partition)?;
+    info.check_offset(&stream.id, partition, from)?;
+    let PartitionInfo { start, end, sealed, .. } = info;
     let mut records: Vec<Stored> = Vec::new();
     let mut found = None;
     if from < end {

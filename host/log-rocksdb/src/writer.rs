@@ -64,6 +64,15 @@ pub(crate) fn answer<T: Send + 'static>(reply: ReplyTo<T>, outcome: Result<T, Lo
     })
 }
 
+/// Abandons the queue when the writer's thread leaves, by a panic too.
+struct Abandon<'a>(&'a Queue<Command>);
+
+impl Drop for Abandon<'_> {
+    fn drop(&mut self) {
+        self.0.abandon();
+    }
+}
+
 /// The writer's state.
 pub(crate) struct Writer {
     store: Arc<Store>,
@@ -78,8 +87,9 @@ impl Writer {
         Self { store, catalog, producers: Producers::default(), failed: None }
     }
 
-    /// Works until the queue is closed and empty.
+    /// Works until the queue is closed and empty. However it ends, nobody waits for an answer after it.
     pub(crate) fn run(mut self, queue: &Queue<Command>) {
+        let _end = Abandon(queue);
         loop {
             let mut commands = VecDeque::from(queue.take(GROUP_BYTES));
             if commands.is_empty() {
