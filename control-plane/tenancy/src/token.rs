@@ -29,7 +29,7 @@ pub const MAX_TOKEN_BYTES: usize = 4 * 1024;
 /// The most tokens of a tenant (or of the platform) that have not expired, revoked ones too.
 pub const MAX_TOKENS: usize = 900;
 /// The most characters of a subject.
-pub const MAX_SUBJECT_CHARS: usize = 128;
+pub(crate) const MAX_SUBJECT_CHARS: usize = 128;
 
 /// The store's kind of tokens; the path is the tenant (or `PLATFORM`), `/` and the token's id.
 pub(crate) const KIND: &str = "token";

@@ -102,7 +102,7 @@ impl TokenKeys {
     /// # Errors
     /// [`TokenKeyError::Random`], [`TokenKeyError::ForeignProvider`].
     pub fn ephemeral() -> Result<Self, TokenKeyError> {
-        Self::of(vec![TokenKey::new(1, &new_seed()?)])
+        Self::of(vec![TokenKey::new(1, &*new_seed()?)])
     }
 
     /// Adds a key to a folder and answers with its id. It signs from the next load on.

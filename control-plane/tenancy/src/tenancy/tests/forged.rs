@@ -39,7 +39,7 @@ impl Forge {
 
     /// What a token with the platform's own signature is answered.
     async fn try_signed(&self, header: &Value, claims: &Value) -> Result<Caller, AuthError> {
-        self.try_token(&token(header, claims, |message| self.secret.sign(message).to_vec())).await
+        self.try_token(&token(header, claims, |message| self.secret.sign(message).to_bytes().to_vec())).await
     }
 
     async fn try_claims(&self, changes: Value) -> Result<Caller, AuthError> {
@@ -110,7 +110,7 @@ async fn the_public_key_as_a_shared_secret() {
 async fn another_key_under_a_known_id() {
     let forge = Forge::new().await;
     let other = SigningKey::from_bytes(&[9; 32]);
-    let forged = token(&forge.header, &forge.claims, |message| other.sign(message).to_vec());
+    let forged = token(&forge.header, &forge.claims, |message| other.sign(message).to_bytes().to_vec());
     assert_eq!(forge.try_token(&forged).await, Err(AuthError::BadSignature));
 }
 
@@ -238,7 +238,7 @@ async fn a_role_without_its_tenant() {
 #[tokio::test]
 async fn bytes_that_are_no_token() {
     let forge = Forge::new().await;
-    let good = token(&forge.header, &forge.claims, |message| forge.secret.sign(message).to_vec());
+    let good = token(&forge.header, &forge.claims, |message| forge.secret.sign(message).to_bytes().to_vec());
     let parts: Vec<&str> = good.split('.').collect();
     for text in [
         String::new(),
@@ -266,7 +266,7 @@ async fn bytes_that_are_no_token() {
 #[tokio::test]
 async fn no_bit_can_be_changed() {
     let forge = Forge::new().await;
-    let good = token(&forge.header, &forge.claims, |message| forge.secret.sign(message).to_vec());
+    let good = token(&forge.header, &forge.claims, |message| forge.secret.sign(message).to_bytes().to_vec());
     for place in 0..good.len() {
         let mut bytes = good.clone().into_bytes();
         bytes[place] = if bytes[place] == b'A' { b'B' } else { b'A' };
