@@ -5,7 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rocksdb::{Cache, ColumnFamily, ColumnFamilyDescriptor, DB, DBRawIterator, ReadOptions, WriteBatch, WriteOptions};
+use rocksdb::{
+    Cache, ColumnFamily, ColumnFamilyDescriptor, DB, DBRawIterator, Options, ReadOptions, WriteBatch, WriteOptions,
+};
 
 use crate::error::OpenError;
 use crate::format::{FORMAT, keys};
@@ -24,6 +26,10 @@ pub(crate) struct Store {
 impl Store {
     /// Opens it, or makes it, and checks its format.
     pub(crate) fn open(path: &Path, options: &RocksOptions) -> Result<Self, OpenError> {
+        Self::open_with(path, options, &options::database(options))
+    }
+
+    fn open_with(path: &Path, options: &RocksOptions, database: &Options) -> Result<Self, OpenError> {
         let failed = |error| OpenError::of_rocksdb(path.to_owned(), error);
         let cache = Cache::new_lru_cache(options.cache_bytes);
         let families = [
@@ -33,7 +39,7 @@ impl Store {
             ColumnFamilyDescriptor::new(METADATA, options::small(&cache)),
             ColumnFamilyDescriptor::new(PRODUCERS, options::small(&cache)),
         ];
-        let db = DB::open_cf_descriptors(&options::database(options), path, families).map_err(failed)?;
+        let db = DB::open_cf_descriptors(database, path, families).map_err(failed)?;
         let store = Self { db, path: path.to_owned() };
         store.check_format()?;
         Ok(store)
@@ -104,5 +110,43 @@ impl Store {
     /// Gives back the files that hold nothing but records from `lower` to `upper`, which have been deleted.
     pub(crate) fn free_records(&self, lower: &[u8], upper: &[u8]) -> Result<(), rocksdb::Error> {
         self.db.delete_file_in_range_cf(self.records(), lower, upper)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use rocksdb::statistics::Ticker;
+
+    use super::*;
+
+    /// Counts how often the write-ahead log was synced.
+    pub(crate) struct Syncs(Options);
+
+    impl Syncs {
+        pub(crate) fn count(&self) -> u64 {
+            self.0.get_ticker_count(Ticker::WalFileSynced)
+        }
+    }
+
+    /// A store that counts its syncs.
+    pub(crate) fn counting(path: &Path) -> (Store, Syncs) {
+        let options = RocksOptions::default();
+        let mut database = options::database(&options);
+        database.enable_statistics();
+        let store = Store::open_with(path, &options, &database).unwrap();
+        (store, Syncs(database))
+    }
+
+    #[test]
+    fn every_write_is_synced() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, syncs) = counting(folder.path());
+        let before = syncs.count();
+        for number in 0..5_u8 {
+            let mut batch = WriteBatch::default();
+            batch.put_cf(store.metadata(), [b'x', number], [number]);
+            store.write(batch).unwrap();
+        }
+        assert_eq!(syncs.count() - before, 5);
     }
 }

@@ -143,3 +143,6 @@ impl Writer {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

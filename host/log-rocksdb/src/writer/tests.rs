@@ -1,0 +1,101 @@
+use std::sync::mpsc::{Receiver, sync_channel};
+
+use bytes::Bytes;
+use tidegate_log::{AppendBatch, OffsetRange, Producer, Retention};
+
+use super::*;
+use crate::store::tests::counting;
+
+fn stream() -> StreamId {
+    StreamId { tenant: "acme".parse().unwrap(), name: "events".parse().unwrap() }
+}
+
+struct Bench {
+    writer: Writer,
+    queue: Queue<Command>,
+    stream: Arc<Stream>,
+}
+
+impl Bench {
+    fn new(store: Store) -> Self {
+        let catalog = Catalog::load(&store).unwrap();
+        let mut writer = Writer::new(Arc::new(store), Arc::new(catalog));
+        let spec = StreamSpec { partitions: 2, retention: Retention::default(), max_record_bytes: 100 };
+        let (reply, created) = sync_channel(1);
+        writer.structure(StructureCommand::Create { id: stream(), spec, reply });
+        assert_eq!(created.recv().unwrap().unwrap(), Created::New);
+        let stream = writer.catalog.find(&stream()).unwrap();
+        Self { writer, queue: Queue::new(1 << 20), stream }
+    }
+
+    fn send(&self, records: &[(u32, &'static str)], sequence: Option<u64>) -> Receiver<Result<Appended, LogError>> {
+        let records = records.iter().map(|(partition, text)| (*partition, Bytes::from_static(text.as_bytes())));
+        let producer = Producer { name: "p".into(), sequence };
+        let batch = AppendBatch { records: records.collect(), ingest_time: 1, producer };
+        let (reply, answer) = sync_channel(1);
+        let batch = Prepared::of(&self.stream, batch).unwrap();
+        let stream = Arc::clone(&self.stream);
+        self.queue.put(Command::Partition(PartitionCommand::Append { stream, batch, reply }), 100);
+        answer
+    }
+}
+
+fn range(partition: u32, first: u64, count: u64) -> OffsetRange {
+    OffsetRange { partition, first, count }
+}
+
+#[test]
+fn what_waits_is_written_with_one_sync_and_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, syncs) = counting(folder.path());
+    let bench = Bench::new(store);
+    let answers: Vec<_> = (0..20).map(|_| bench.send(&[(0, "a"), (1, "b"), (0, "c")], None)).collect();
+    let before = syncs.count();
+    bench.queue.close();
+    bench.writer.run(&bench.queue);
+    assert_eq!(syncs.count() - before, 1);
+    for (answer, place) in answers.into_iter().zip(0..) {
+        assert_eq!(answer.recv().unwrap().unwrap().ranges, [range(0, 2 * place, 2), range(1, place, 1)]);
+    }
+    assert_eq!(bench.stream.partition(0).unwrap().end, 40);
+}
+
+#[test]
+fn commands_see_those_before_them_in_their_group() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, syncs) = counting(folder.path());
+    let bench = Bench::new(store);
+    let first = bench.send(&[(0, "a")], Some(7));
+    let again = bench.send(&[(0, "a")], Some(7));
+    let stale = bench.send(&[(0, "b")], Some(6));
+    let (reply, sealed) = sync_channel(1);
+    let seal = PartitionCommand::Seal { stream: Arc::clone(&bench.stream), partition: Some(0), reply };
+    bench.queue.put(Command::Partition(seal), 1);
+    let late = bench.send(&[(1, "c"), (0, "d")], Some(8));
+    let before = syncs.count();
+    bench.queue.close();
+    bench.writer.run(&bench.queue);
+    assert_eq!(syncs.count() - before, 1);
+    sealed.recv().unwrap().unwrap();
+    let first = first.recv().unwrap().unwrap();
+    let again = again.recv().unwrap().unwrap();
+    assert_eq!((first.ranges.clone(), again.ranges), (vec![range(0, 0, 1)], first.ranges));
+    assert!(!first.repeated && again.repeated);
+    assert!(matches!(stale.recv().unwrap(), Err(LogError::StaleSequence { sequence: 6, last: 7, .. })));
+    assert!(matches!(late.recv().unwrap(), Err(LogError::Sealed { partition: 0, .. })));
+    assert_eq!(bench.stream.partition(1).unwrap().end, 0, "nothing of a refused batch is there");
+}
+
+#[test]
+fn a_deleted_stream_takes_nothing_that_was_under_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::new(counting(folder.path()).0);
+    let (reply, deleted) = sync_channel(1);
+    let delete = StructureCommand::Delete { stream: Arc::clone(&bench.stream), reply };
+    bench.queue.put(Command::Structure(delete), 1);
+    let late = bench.send(&[(0, "a")], None);
+    bench.queue.close();
+    bench.writer.run(&bench.queue);
+    deleted.recv().unwrap().unwrap();
+    assert!(matches!(late.recv().unwrap(), Err(LogError::NotFound { .. })));
+}
