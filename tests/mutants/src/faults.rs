@@ -4,6 +4,7 @@
 //! texts move best; several lines only where one alone would not be unique.
 
 mod aggregates;
+mod custom;
 mod firings;
 mod records;
 mod sessions;
@@ -65,6 +66,7 @@ pub fn all() -> Vec<Fault> {
         sessions::FAULTS,
         firings::FAULTS,
         slices::FAULTS,
+        custom::FAULTS,
         records::FAULTS,
         aggregates::FAULTS,
         tasks::FAULTS,
