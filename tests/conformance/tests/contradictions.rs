@@ -16,6 +16,13 @@ const UPSERT_START: &str = r#"{"type":"upsert_store","table":"t","key":["k","win
 const TABLE: &[(&str, Option<&str>)] = &[
     (r#""window":{"type":"sliding","size":"10s","slide":"11s"}"#, Some("window.slide")),
     (r#""window":{"type":"sliding","size":"10s","slide":"10s"}"#, None),
+    (r#""window":{"type":"sliding","size":"1000001ms","slide":"1ms"}"#, Some("window.slide")),
+    (r#""window":{"type":"sliding","size":"20s","slide":"1ms"}"#, None),
+    (
+        r#""window":{"type":"sliding","size":"100001ms","slide":"1ms"},"trigger":{"early":"every 3 elements"}"#,
+        Some("window.slide"),
+    ),
+    (r#""window":{"type":"sliding","size":"20s","slide":"1ms"},"trigger":{"early":"every 3 elements"}"#, None),
     (r#""window":{"type":"session","gap":"10s","max_duration":"9s"}"#, Some("window.max_duration")),
     (r#""window":{"type":"session","gap":"10s","max_duration":"10s"}"#, None),
     (r#""window":{"type":"global"}"#, Some("trigger.early")),
