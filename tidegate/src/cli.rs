@@ -119,9 +119,9 @@ pub(crate) struct RunArgs {
     #[arg(long, help_heading = "Components")]
     pub(crate) fresh_instances: bool,
 
-    /// Tasks that share the work of the windows [default: the pipeline's `parallelism`, else 1]
+    /// Tasks that share the work of the windows, 64 at most [default: the pipeline's `parallelism`, else 1]
     #[arg(long, value_name = "N", help_heading = "Speed (never changes the output)",
-        value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PARALLELISM)))]
+        value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) parallelism: Option<u32>,
     /// The most rows of a batch
     #[arg(long, value_name = "N", help_heading = "Speed (never changes the output)", default_value = "1024",

@@ -11,6 +11,7 @@ mod pipeline;
 mod reading;
 mod report;
 mod summary;
+mod tally;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +34,7 @@ use outputs::Destinations;
 use reading::{Pace, Reading, total_bytes};
 use report::Report;
 use summary::Summary;
+use tally::{Tally, so_far};
 
 pub(crate) use outputs::Destinations as Outputs;
 pub(crate) use pipeline::load as load_pipeline;
@@ -45,7 +47,7 @@ pub(crate) use report::as_max_delay;
 /// With status 2 if the pipeline, a component or a flag is wrong, with status 1 for anything else.
 pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let parsed = pipeline::load(&args.pipeline, console)?;
-    let parallelism = parallelism(args, &parsed, console)?;
+    let parallelism = parallelism(args, &parsed, console);
     let files = components::resolve(&parsed, &args.component)?;
     let destinations = Destinations::of(args);
     let inputs: Vec<Input> = args.input.iter().map(|input| Input::from_flag(input)).collect();
@@ -70,38 +72,36 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
         .map_err(|error| hooks::does_not_fit(&parsed, &error))?;
 
     let meter = Arc::new(Meter::default());
-    let outputs = destinations.create(job.pane_fields())?;
-    let report_file = destinations.create_report()?;
-    let (live, observer) =
+    let (outputs, report_file) = destinations.open()?.begin(job.pane_fields())?;
+    let (live, watcher) =
         Live::start(watching, &parsed.pipeline, job.pane_fields(), Arc::clone(&meter), total, console)?;
+    let (observer, account) = Tally::before(watcher);
     let source = Box::new(Reading::new(source, meter, pace));
-    let ended = run_bounded(BoundedRun { job, source, outputs, clock: wall_clock, observer });
+    let ended = run_bounded(BoundedRun { job, source, outputs, clock: wall_clock, observer: Some(observer) });
     live.finish(ended.as_ref().ok(), &destinations);
-    let ended = ended.map_err(|error| failed(&error))?;
+    let ended = ended.map_err(|error| failed(&error, &so_far(&account), console))?;
     if let Some(file) = report_file {
         file.write(&Report::of(&parsed.pipeline, &ended))?;
     }
     conclude(&ended.account, console)
 }
 
-/// How many tasks share the work of the windows.
-fn parallelism(args: &RunArgs, parsed: &Parsed, console: &Console) -> Result<u32, Failure> {
+/// How many tasks share the work of the windows: as many as were asked for, and as may. It changes no output.
+fn parallelism(args: &RunArgs, parsed: &Parsed, console: &Console) -> u32 {
     let Pipeline { parallelism, max_parallelism, .. } = &parsed.pipeline;
-    match args.parallelism {
-        Some(asked) if asked > *max_parallelism => Err(Failure::invalid(format!(
-            "--parallelism {asked}: the pipeline's `max_parallelism` is {max_parallelism}; ask for at most that"
-        ))),
-        Some(asked) => Ok(asked),
-        None => {
-            let wanted = parallelism.unwrap_or(1);
-            if wanted > MAX_PARALLELISM {
-                console.line(&format!(
-                    "warning: parallelism: {MAX_PARALLELISM} tasks at most share one process; not {wanted}"
-                ));
-            }
-            Ok(wanted.min(MAX_PARALLELISM))
-        }
+    let (asked_by, asked) = match args.parallelism {
+        Some(asked) => ("--parallelism", asked),
+        None => ("parallelism", parallelism.unwrap_or(1)),
+    };
+    let (most, limit) = if *max_parallelism < MAX_PARALLELISM {
+        (*max_parallelism, "as the pipeline's `max_parallelism` says")
+    } else {
+        (MAX_PARALLELISM, "in one process")
+    };
+    if asked > most {
+        console.line(&format!("warning: {asked_by}: {most} tasks at most share the work, {limit}; not {asked}"));
     }
+    asked.min(most)
 }
 
 /// What is shown while the run goes on.
@@ -142,8 +142,15 @@ fn open(args: &RunArgs, inputs: Vec<Input>) -> Result<Box<dyn Source>, Failure> 
     })
 }
 
-fn failed(error: &RunError) -> Failure {
-    if error.is_closed() { Failure::silent() } else { Failure::external(describe(error)) }
+/// A run that did not come to its end. Where only its reader has left, what was done until then is summed up.
+fn failed(error: &RunError, done: &Account, console: &Console) -> Failure {
+    if !error.is_closed() {
+        return Failure::external(describe(error));
+    }
+    let reason = describe(error);
+    console.line(&format!("warning: {reason}: the run ended there, and the summary counts what was done until then"));
+    console.line(&Summary::from(done).line());
+    Failure::silent()
 }
 
 /// The last words of a run that came to its end.

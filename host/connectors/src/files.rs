@@ -20,7 +20,7 @@ use lines::Lines;
 use merged::MergedFiles;
 use single::SingleFile;
 
-pub use output::{Output, refuse_overlaps};
+pub use output::{OpenOutput, Output, refuse_overlaps};
 pub use sink::{FilePaneSink, FileSideSink};
 
 /// What an `--input` flag names.

@@ -9,7 +9,7 @@ pub mod sink;
 pub mod source;
 pub mod stop;
 
-pub use files::{FilePaneSink, FileSideSink, FileSourceConfig, Input, Output, open_files, refuse_overlaps};
+pub use files::{FilePaneSink, FileSideSink, FileSourceConfig, Input, OpenOutput, Output, open_files, refuse_overlaps};
 pub use log::{Lag, LogPaneSink, LogSideSink, LogSource, ReadPositions, Start};
 pub use sink::{PaneSink, SideSink, SinkError};
 pub use source::{ErrorKind, Source, SourceBatch, SourceError};

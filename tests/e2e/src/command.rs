@@ -1,7 +1,7 @@
 //! The command under test as a child process, in a folder of its own.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -81,6 +81,20 @@ impl Folder {
             child.wait_with_output().expect("the command ends")
         });
         Finished::of(&output)
+    }
+}
+
+impl Folder {
+    /// Runs the command here with these arguments and a standard output whose reader has left.
+    ///
+    /// # Panics
+    /// If it cannot be started, or a signal ends it.
+    pub fn tidegate_into_closed(&self, args: &[&str]) -> Finished {
+        let (reader, writer) = io::pipe().expect("a pipe");
+        drop(reader);
+        let mut command = Command::new(binary());
+        let command = command.args(args).current_dir(self.path()).stdin(Stdio::null()).stdout(writer);
+        Finished::of(&command.stderr(Stdio::piped()).output().expect("the command starts"))
     }
 }
 

@@ -156,7 +156,7 @@ fn a_wrong_flag_is_said_in_one_line_and_nothing_is_written() {
         ("run pipeline.yaml --input events.ndjson --too-late -", "--too-late -: panes go to standard output"),
         ("run pipeline.yaml --input events.ndjson --output none/o", "--output none/o: cannot be written to"),
         ("run pipeline.yaml --input events.ndjson --batch-rows 0", "--batch-rows"),
-        ("run pipeline.yaml --input events.ndjson --parallelism 65", "--parallelism"),
+        ("run pipeline.yaml --input events.ndjson --parallelism 0", "--parallelism"),
         ("run pipeline.yaml --input events.ndjson --colour", "--colour"),
         ("run pipeline.yaml --input - --live --live-seconds 5", "--live-seconds: needs inputs of a known size"),
         (
@@ -187,12 +187,55 @@ fn a_disk_that_is_full_is_status_one() {
 }
 
 #[test]
-fn several_tasks_are_bounded_by_the_pipeline() {
+fn more_tasks_than_may_share_the_work_are_not_started() {
     let folder = folder();
-    folder.write("pipeline.yaml", format!("{PIPELINE}parallelism: 2\nmax_parallelism: 4\n"));
-    let done = run(&folder, "--input events.ndjson --parallelism 5");
-    assert!(done.refusal().contains("--parallelism 5: the pipeline's `max_parallelism` is 4"), "{}", done.stderr);
-    run(&folder, "--input events.ndjson").success().assert_balanced();
+    folder.write("bounded.yaml", format!("{PIPELINE}parallelism: 2\nmax_parallelism: 4\n"));
+    folder.write("wide.yaml", format!("{PIPELINE}parallelism: 100\n"));
+    let plain = run(&folder, "--input events.ndjson").success();
+    for (args, said) in [
+        ("run bounded.yaml --input events.ndjson", None),
+        (
+            "run bounded.yaml --input events.ndjson --parallelism 5",
+            Some("--parallelism: 4 tasks at most share the work, as the pipeline's `max_parallelism` says; not 5"),
+        ),
+        (
+            "run pipeline.yaml --input events.ndjson --parallelism 65",
+            Some("--parallelism: 64 tasks at most share the work, in one process; not 65"),
+        ),
+        ("run wide.yaml --input events.ndjson", Some("parallelism: 64 tasks at most share the work, in one process")),
+        ("run wide.yaml --input events.ndjson --parallelism 64", None),
+    ] {
+        let done = folder.tidegate(&args.split_whitespace().collect::<Vec<_>>()).success();
+        done.assert_balanced();
+        assert_eq!(done.summary(), plain.summary(), "{args}");
+        assert_eq!(done.stderr.contains("warning:"), said.is_some(), "{args}: {}", done.stderr);
+        assert!(said.is_none_or(|said| done.stderr.contains(said)), "{args}: {}", done.stderr);
+    }
+}
+
+#[test]
+fn a_run_that_is_refused_leaves_all_outputs_as_they_were() {
+    let folder = folder();
+    folder.write("kept", "kept");
+    for refused in ["--too-late none/o", "--report .", "--dead-letter none/o --duplicates new"] {
+        let done = run(&folder, &format!("--input events.ndjson --output kept {refused}"));
+        assert!(done.refusal().contains("none/o: cannot be written to") || refused.contains("report"), "{refused}");
+        assert_eq!(folder.read("kept"), "kept", "{refused}");
+        assert!(!folder.path().join("new").exists(), "{refused}");
+    }
+    run(&folder, "--input events.ndjson --output kept").success();
+    assert!(folder.read("kept").starts_with("{\"k\":"), "{}", folder.read("kept"));
+}
+
+#[test]
+fn a_run_whose_reader_leaves_sums_up_what_it_did() {
+    let folder = folder();
+    let done = folder.tidegate_into_closed(&["run", "pipeline.yaml", "--input", "events.ndjson"]);
+    assert_eq!(done.status, 1, "{}", done.stderr);
+    let lines: Vec<&str> = done.stderr.lines().collect();
+    assert!(lines[0].starts_with("warning: standard output: closed by its reader"), "{}", done.stderr);
+    assert_eq!(lines.len(), 2, "{}", done.stderr);
+    assert_eq!(done.summary()["read"], 5, "{}", done.stderr);
 }
 
 #[test]

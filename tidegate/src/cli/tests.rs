@@ -33,7 +33,7 @@ fn a_wrong_flag_is_one_line() {
         ("p.yaml", "--input <FILE>"),
         ("p.yaml --input a --batch-rows 0", "1..=65536"),
         ("p.yaml --input a --batch-rows 65537", "1..=65536"),
-        ("p.yaml --input a --parallelism 65", "1..=64"),
+        ("p.yaml --input a --parallelism 0", "'--parallelism <N>'"),
         ("p.yaml --input a --live-seconds 3", "--live"),
         ("p.yaml --input a --patition-field x", "'--partition-field'"),
         ("p.yaml --input a --output b --output c", "cannot be used multiple times"),

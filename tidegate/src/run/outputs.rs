@@ -4,7 +4,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use tidegate_connectors::source::ErrorKind;
-use tidegate_connectors::{FilePaneSink, FileSideSink, Input, Output, SideSink, SinkError, refuse_overlaps};
+use tidegate_connectors::{
+    FilePaneSink, FileSideSink, Input, OpenOutput, Output, SideSink, SinkError, refuse_overlaps,
+};
 use tidegate_types::PaneFields;
 use tidegate_worker::Outputs;
 
@@ -83,34 +85,58 @@ impl Destinations {
         Ok(())
     }
 
-    /// Creates the file of the report, if one is wanted.
+    /// Opens the outputs and leaves what is in them.
     ///
     /// # Errors
-    /// If it cannot be made.
-    pub(super) fn create_report(&self) -> Result<Option<ReportFile>, Failure> {
-        let Some(output) = &self.report else { return Ok(None) };
-        let to = output.create(REPORT).map_err(|error| failed(&error))?;
-        Ok(Some(ReportFile { name: output.name(), to }))
-    }
-
-    /// Creates the outputs.
-    ///
-    /// # Errors
-    /// If a file cannot be made.
-    pub(super) fn create(&self, fields: &PaneFields) -> Result<Outputs, Failure> {
-        let side = |flag, output: &Option<Output>| -> Result<Option<Box<dyn SideSink>>, Failure> {
-            let Some(output) = output else { return Ok(None) };
-            let sink = FileSideSink::create(output, flag).map_err(|error| failed(&error))?;
-            Ok(Some(Box::new(sink)))
-        };
-        let panes = FilePaneSink::create(&self.panes, OUTPUT, fields).map_err(|error| failed(&error))?;
-        Ok(Outputs {
-            panes: Box::new(panes),
+    /// If a file cannot be made or written to; none has changed then.
+    pub(super) fn open(&self) -> Result<OpenDestinations, Failure> {
+        let open = |flag, output: &Output| output.open(flag).map_err(|error| failed(&error));
+        let side = |flag, output: &Option<Output>| output.as_ref().map(|output| open(flag, output)).transpose();
+        Ok(OpenDestinations {
+            panes: open(OUTPUT, &self.panes)?,
             too_late: side(TOO_LATE, &self.too_late)?,
-            duplicates: side(DUPLICATES, &self.duplicates)?,
             dead_letters: side(DEAD_LETTER, &self.dead_letters)?,
+            duplicates: side(DUPLICATES, &self.duplicates)?,
+            report: side(REPORT, &self.report)?,
         })
     }
+}
+
+/// Where everything goes, all of which can be written to.
+pub(super) struct OpenDestinations {
+    panes: OpenOutput,
+    too_late: Option<OpenOutput>,
+    dead_letters: Option<OpenOutput>,
+    duplicates: Option<OpenOutput>,
+    report: Option<OpenOutput>,
+}
+
+impl OpenDestinations {
+    /// Empties the outputs for a run: those of its records, and the one of its report.
+    ///
+    /// # Errors
+    /// If that fails.
+    pub(super) fn begin(self, fields: &PaneFields) -> Result<(Outputs, Option<ReportFile>), Failure> {
+        let begin = || -> Result<_, SinkError> {
+            let outputs = Outputs {
+                panes: Box::new(FilePaneSink::begin(self.panes, fields)?),
+                too_late: side(self.too_late)?,
+                duplicates: side(self.duplicates)?,
+                dead_letters: side(self.dead_letters)?,
+            };
+            let report = self.report.map(|output| {
+                let name = output.name().to_owned();
+                output.begin().map(|to| ReportFile { name, to })
+            });
+            Ok((outputs, report.transpose()?))
+        };
+        begin().map_err(|error| failed(&error))
+    }
+}
+
+fn side(output: Option<OpenOutput>) -> Result<Option<Box<dyn SideSink>>, SinkError> {
+    let Some(output) = output else { return Ok(None) };
+    Ok(Some(Box::new(FileSideSink::begin(output)?)))
 }
 
 /// Where the report of a run goes.

@@ -15,6 +15,9 @@ const BLOCK: usize = 256 << 10;
 /// A line is cut to so many bytes: one more than a record may have.
 const CUT: usize = MAX_RECORD_BYTES + 1;
 
+/// What some programs put before text in UTF-8.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// The lines of an input.
 pub(super) struct Lines {
     input: String,
@@ -79,10 +82,11 @@ impl Lines {
         Ok(true)
     }
 
-    /// The line that was found, without its end; empty if none was found.
+    /// The line that was found, without its end, the first without a byte order mark; empty if none was found.
     pub(super) fn line(&self) -> &[u8] {
         let line = self.head.as_ref().map_or(&[][..], |(line, _)| &self.buffer[line.clone()]);
         let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let line = if self.number == 0 { line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line) } else { line };
         &line[..line.len().min(CUT)]
     }
 

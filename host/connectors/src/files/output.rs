@@ -1,6 +1,6 @@
 //! What an output flag names, and the check that no output destroys an input or another output.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
@@ -34,19 +34,78 @@ impl Output {
         }
     }
 
-    /// Creates the output; `flag` names it in messages.
+    /// Opens the output and leaves what is in it; `flag` names it in messages.
     ///
     /// # Errors
-    /// If the file cannot be made.
-    pub fn create(&self, flag: &'static str) -> Result<Box<dyn Write + Send>, SinkError> {
+    /// If the file cannot be made or written to.
+    pub fn open(&self, flag: &'static str) -> Result<OpenOutput, SinkError> {
         let Self::File(path) = self else {
-            return Ok(Box::new(io::stdout()));
+            return Ok(OpenOutput { name: self.name(), file: None, made: None });
         };
         if path.is_dir() {
             return Err(SinkError::Directory { flag, output: self.name() });
         }
-        let file = File::create(path).map_err(|source| SinkError::Create { flag, output: self.name(), source })?;
+        let wrong = |source| SinkError::Create { flag, output: self.name(), source };
+        let (file, made) = match File::create_new(path) {
+            Ok(file) => (file, Some(path.clone())),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                // What is there may be a link to what is not.
+                (OpenOptions::new().write(true).create(true).truncate(false).open(path).map_err(wrong)?, None)
+            }
+            Err(error) => return Err(wrong(error)),
+        };
+        Ok(OpenOutput { name: self.name(), file: Some(file), made })
+    }
+
+    /// Creates the output, empty; `flag` names it in messages.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    pub fn create(&self, flag: &'static str) -> Result<Box<dyn Write + Send>, SinkError> {
+        self.open(flag)?.begin()
+    }
+}
+
+/// An output that can be written to. Until it begins, what was there is there, and a new file goes again with this value:
+/// where several outputs are needed, all are opened before the first begins.
+#[derive(Debug)]
+pub struct OpenOutput {
+    name: String,
+    /// None: standard output.
+    file: Option<File>,
+    /// The path of a file that was made for this output.
+    made: Option<PathBuf>,
+}
+
+impl OpenOutput {
+    /// As it is named in messages.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Empties the output for what is to be written.
+    ///
+    /// # Errors
+    /// If that fails.
+    pub fn begin(mut self) -> Result<Box<dyn Write + Send>, SinkError> {
+        self.made = None;
+        let Some(file) = self.file.take() else { return Ok(Box::new(io::stdout())) };
+        let failed = |source| SinkError::Write { output: self.name.clone(), source };
+        // Devices and pipes have nothing to take away.
+        if file.metadata().map_err(failed)?.is_file() {
+            file.set_len(0).map_err(failed)?;
+        }
         Ok(Box::new(file))
+    }
+}
+
+impl Drop for OpenOutput {
+    fn drop(&mut self) {
+        if let Some(path) = &self.made {
+            // It is empty, and nobody will write to it. If it cannot be removed, an empty file stays.
+            let _ = fs::remove_file(path);
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use tidegate_formats::{PaneEncoder, SideRecord, encode_side_record};
 use tidegate_types::{PaneBatch, PaneFields};
 
-use super::output::Output;
+use super::output::OpenOutput;
 use crate::sink::{PaneSink, SideSink, SinkError};
 
 /// So many bytes are held back before they are written.
@@ -21,8 +21,8 @@ struct Writer {
 }
 
 impl Writer {
-    fn create(output: &Output, flag: &'static str) -> Result<Self, SinkError> {
-        Ok(Self { output: output.name(), to: output.create(flag)?, held: Vec::new() })
+    fn begin(output: OpenOutput) -> Result<Self, SinkError> {
+        Ok(Self { output: output.name().to_owned(), to: output.begin()?, held: Vec::new() })
     }
 
     fn write_if_full(&mut self) -> Result<(), SinkError> {
@@ -56,12 +56,12 @@ pub struct FilePaneSink {
 }
 
 impl FilePaneSink {
-    /// Creates the output for panes with these fields; `flag` names it in messages.
+    /// Begins the output for panes with these fields.
     ///
     /// # Errors
-    /// If the file cannot be made.
-    pub fn create(output: &Output, flag: &'static str, fields: &PaneFields) -> Result<Self, SinkError> {
-        Ok(Self { writer: Writer::create(output, flag)?, encoder: PaneEncoder::new(fields) })
+    /// If the output cannot be emptied.
+    pub fn begin(output: OpenOutput, fields: &PaneFields) -> Result<Self, SinkError> {
+        Ok(Self { writer: Writer::begin(output)?, encoder: PaneEncoder::new(fields) })
     }
 }
 
@@ -82,12 +82,12 @@ pub struct FileSideSink {
 }
 
 impl FileSideSink {
-    /// Creates the output; `flag` names it in messages.
+    /// Begins the output.
     ///
     /// # Errors
-    /// If the file cannot be made.
-    pub fn create(output: &Output, flag: &'static str) -> Result<Self, SinkError> {
-        Ok(Self { writer: Writer::create(output, flag)? })
+    /// If the output cannot be emptied.
+    pub fn begin(output: OpenOutput) -> Result<Self, SinkError> {
+        Ok(Self { writer: Writer::begin(output)? })
     }
 }
 

@@ -50,6 +50,14 @@ fn a_carriage_return_before_a_line_feed_is_not_the_records() {
 }
 
 #[test]
+fn a_byte_order_mark_at_the_start_belongs_to_no_record() {
+    let mark = "\u{feff}";
+    assert_eq!(lines_of(format!("{mark}a\n{mark}b"), 2), [b"a".to_vec(), format!("{mark}b").into_bytes()]);
+    let mut lines = Lines::new("input".into(), Box::new(mark.as_bytes()), false);
+    assert!(lines.find().unwrap() && lines.is_blank());
+}
+
+#[test]
 fn blank_lines_are_no_records() {
     let mut lines = Lines::new("input".into(), Box::new(&b" \t\r\n\x0c\n"[..]), false);
     assert!(lines.find().unwrap() && lines.is_blank());

@@ -33,6 +33,49 @@ fn all(files: &[&str], arrival: Option<&str>, max_rows: usize, max_bytes: usize)
     }
 }
 
+/// An input that is written piece by piece; to read more than was written would wait for ever.
+struct Pipe(Vec<&'static [u8]>);
+
+impl std::io::Read for Pipe {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        assert!(!self.0.is_empty(), "the source waits for an input that keeps waiting");
+        let piece = self.0.remove(0);
+        into[..piece.len()].copy_from_slice(piece);
+        Ok(piece.len())
+    }
+}
+
+fn pipes(pieces: Vec<Vec<&'static [u8]>>, arrival: Option<&str>) -> MergedFiles {
+    let open = |pieces| Lines::new("pipe".into(), Box::new(Pipe(pieces)), true);
+    MergedFiles::new(pieces.into_iter().map(open).collect(), arrival)
+}
+
+/// The partition and offset of each record, and the ends.
+fn read(source: &mut MergedFiles) -> (Vec<(u32, u64)>, Vec<(u32, PartitionId)>, bool) {
+    let batch = source.read(100, 1 << 20).unwrap();
+    let partitions = batch.partition.iter().map(|id| id.unwrap().0);
+    (partitions.zip(batch.offsets).collect(), batch.ended, batch.done)
+}
+
+#[test]
+fn what_was_read_does_not_wait_for_a_silent_input() {
+    let mut source = pipes(vec![vec![b"a\nb\n"], vec![]], None);
+    assert_eq!(read(&mut source), (vec![(0, 0)], vec![], false), "it is the turn of the second, which is silent");
+
+    let mut source = pipes(vec![vec![b"a\nb\n", b"c\n", b""], vec![b"x\n", b""]], None);
+    assert_eq!(read(&mut source), (vec![(0, 0)], vec![], false));
+    assert_eq!(read(&mut source), (vec![(1, 0)], vec![], false), "whether the second has ended is not known yet");
+    assert_eq!(read(&mut source), (vec![(0, 1)], vec![(0, PartitionId(1))], false));
+    assert_eq!(read(&mut source), (vec![(0, 2)], vec![], false));
+    assert_eq!(read(&mut source), (vec![], vec![(0, PartitionId(0))], true));
+}
+
+#[test]
+fn by_arrival_what_was_read_does_not_wait_either() {
+    let mut source = pipes(vec![vec![b"{\"at\":1}\n{\"at\":2}\n"], vec![b"{\"at\":9}\n"]], Some("at"));
+    assert_eq!(read(&mut source), (vec![(0, 0), (0, 1)], vec![], false));
+}
+
 #[test]
 fn without_an_arrival_field_files_take_turns() {
     let log = all(&["a\n\nb\nc\n", "", "d\ne"], None, 100, 1 << 20);

@@ -28,3 +28,31 @@ fn devices_and_standard_output_may_be_shared() {
     let outputs = [("--output", &stdout), ("--too-late", &stdout), ("--dead-letter", &null), ("--duplicates", &null)];
     refuse_overlaps(&[Input::File("/dev/null".into())], &outputs).unwrap();
 }
+
+#[test]
+fn an_output_that_never_begins_leaves_everything_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let (old, new) = (folder.path().join("old"), folder.path().join("new"));
+    fs::write(&old, "kept").unwrap();
+    let opened = [&old, &new].map(|path| Output::File(path.clone()).open("--output").unwrap());
+    assert!(new.exists());
+    drop(opened);
+    assert_eq!(fs::read_to_string(&old).unwrap(), "kept");
+    assert!(!new.exists());
+}
+
+#[test]
+fn an_output_that_begins_is_empty() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["old", "new"] {
+        let path = folder.path().join(name);
+        if name == "old" {
+            fs::write(&path, "what was there is longer").unwrap();
+        }
+        let mut output = Output::File(path.clone()).create("--output").unwrap();
+        output.write_all(b"new").unwrap();
+        drop(output);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    }
+    Output::from_flag("/dev/null").create("--output").unwrap().write_all(b"gone").unwrap();
+}

@@ -1,6 +1,7 @@
 use tidegate_types::{Column, PaneInfo, PaneOp, Timing, ValueRef, Watermark};
 
 use super::*;
+use crate::files::Output;
 use crate::source::ErrorKind;
 
 fn panes(rows: u64) -> PaneBatch {
@@ -24,7 +25,7 @@ fn fields() -> PaneFields {
 fn writes_panes_line_by_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("panes");
-    let mut sink = FilePaneSink::create(&Output::File(path.clone()), "--output", &fields()).unwrap();
+    let mut sink = FilePaneSink::begin(Output::File(path.clone()).open("--output").unwrap(), &fields()).unwrap();
     for _ in 0..30 {
         sink.write(&panes(100)).unwrap();
     }
@@ -38,7 +39,7 @@ fn writes_panes_line_by_line() {
 fn writes_side_records_once_flushed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("late");
-    let mut sink = FileSideSink::create(&Output::File(path.clone()), "--too-late").unwrap();
+    let mut sink = FileSideSink::begin(Output::File(path.clone()).open("--too-late").unwrap()).unwrap();
     sink.write(&SideRecord { reason: "too-late", record: Some(b"{}"), ..SideRecord::default() }).unwrap();
     sink.flush().unwrap();
     let text = std::fs::read_to_string(path).unwrap();
@@ -59,10 +60,10 @@ fn a_reader_that_closes_is_told_apart_from_a_failure() {
 fn says_why_an_output_cannot_be_made() {
     let folder = tempfile::tempdir().unwrap();
     let directory = Output::File(folder.path().to_owned());
-    let error = FileSideSink::create(&directory, "--too-late").err().unwrap();
+    let error = directory.open("--too-late").unwrap_err();
     assert!(matches!(error, SinkError::Directory { flag: "--too-late", .. }));
     let missing = Output::File(folder.path().join("no/such"));
-    let error = FileSideSink::create(&missing, "--too-late").err().unwrap();
+    let error = missing.open("--too-late").unwrap_err();
     assert!(matches!(error, SinkError::Create { .. }));
     assert_eq!(error.kind(), ErrorKind::Invalid);
 }
