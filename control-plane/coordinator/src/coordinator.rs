@@ -15,7 +15,7 @@ use crate::decide::{Admitted, RestartPolicy, Standing, Wish, admit_live, admit_v
 use crate::error::{JobError, SubmitError};
 use crate::record::{Held, JobRecord, Records};
 use crate::runner::{JobKey, JobRunner, StartJob};
-use crate::streams::table_of;
+use crate::streams::{JobStreams, table_of};
 use crate::submit;
 use crate::supervisor::{Means, Supervisor};
 use crate::view::{JobState, JobView};
@@ -102,6 +102,9 @@ impl Coordinator {
             version: job.version,
             text: text.to_owned(),
             components: job.components,
+            streams: JobStreams::of(&job.pipeline.pipeline),
+            table: table_of(&job.pipeline.pipeline).map(str::to_owned),
+            warnings: job.pipeline.warnings.iter().map(ToString::to_string).collect(),
             state: JobState::Submitted,
             reason: None,
             restarts: 0,
@@ -216,7 +219,12 @@ impl Coordinator {
     /// The changes that record a submission in the audit trail.
     fn audited(&self, by: &Caller, key: &JobKey, version: u64) -> Vec<Change> {
         let tenant = Some(key.tenant.clone());
-        let entry = AuditEntry { tenant, action: "job.submit", target: key.name.to_string(), detail: json!({"version": version}) };
+        let entry = AuditEntry {
+            tenant,
+            action: "job.submit",
+            target: key.name.to_string(),
+            detail: json!({"version": version}),
+        };
         self.inner.tenancy.audit_changes(Some(by), &entry)
     }
 
@@ -281,3 +289,6 @@ fn standing_of(record: &JobRecord) -> Standing<'_> {
 fn key_of(record: &JobRecord) -> Option<JobKey> {
     Some(JobKey { tenant: record.tenant.parse().ok()?, name: record.name.parse().ok()? })
 }
+
+#[cfg(test)]
+mod tests;

@@ -64,16 +64,9 @@ pub(crate) enum Wish {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum After {
     /// The job has ended for good.
-    End {
-        state: JobState,
-        reason: Option<String>,
-    },
+    End { state: JobState, reason: Option<String> },
     /// It is to be started again.
-    Restart {
-        pause: Duration,
-        restarts: u32,
-        reason: String,
-    },
+    Restart { pause: Duration, restarts: u32, reason: String },
     /// Its record stays as it is.
     Leave,
 }
@@ -160,12 +153,7 @@ pub(crate) fn admit_version(
 }
 
 /// Adds a job to the live ones.
-pub(crate) fn admit_live(
-    live: &LiveJobs,
-    job: &str,
-    table: Option<&str>,
-    limit: u32,
-) -> Result<LiveJobs, SubmitError> {
+pub(crate) fn admit_live(live: &LiveJobs, job: &str, table: Option<&str>, limit: u32) -> Result<LiveJobs, SubmitError> {
     let taken = live.jobs.iter().find(|(name, writes)| *name != job && table.is_some() && writes.as_deref() == table);
     if let (Some((other, _)), Some(table)) = (taken, table) {
         let reason = format!("table `{table}` is written by job `{other}`; name another table, or cancel that job");

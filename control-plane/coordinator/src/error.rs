@@ -31,7 +31,9 @@ pub enum SubmitError {
         reason: String,
     },
     /// The version was used, or is lower than the last one (409 `version-not-newer`).
-    #[error("job `{job}`: version {given} is not newer than version {latest}, which was submitted before; give `version` a higher number")]
+    #[error(
+        "job `{job}`: version {given} is not newer than version {latest}, which was submitted before; give `version` a higher number"
+    )]
     VersionNotNewer {
         /// The job.
         job: String,
@@ -47,7 +49,9 @@ pub enum SubmitError {
         reason: String,
     },
     /// The tenant has as many live jobs as it may (429 `quota-exceeded`).
-    #[error("the tenant has {limit} jobs that run, as many as its limit `jobs` allows; cancel one, or ask a platform admin for more")]
+    #[error(
+        "the tenant has {limit} jobs that run, as many as its limit `jobs` allows; cancel one, or ask a platform admin for more"
+    )]
     Quota {
         /// The limit.
         limit: u32,

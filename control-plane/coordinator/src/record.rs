@@ -12,7 +12,7 @@ use tidegate_types::{EventTime, TenantId};
 
 use crate::decide::LiveJobs;
 use crate::runner::{JobKey, ResolvedComponent, RunStatus};
-use crate::streams::{JobStreams, table_of};
+use crate::streams::JobStreams;
 use crate::view::{JobState, JobView};
 
 const JOB: &str = "job";
@@ -30,6 +30,9 @@ pub(crate) struct JobRecord {
     pub(crate) version: u64,
     pub(crate) text: String,
     pub(crate) components: Vec<ResolvedComponent>,
+    pub(crate) streams: JobStreams,
+    pub(crate) table: Option<String>,
+    pub(crate) warnings: Vec<String>,
     pub(crate) state: JobState,
     pub(crate) reason: Option<String>,
     pub(crate) restarts: u32,
@@ -44,9 +47,8 @@ pub(crate) struct JobRecord {
 impl JobRecord {
     /// The record as it is shown. `status`: of its run in this process.
     pub(crate) fn view(&self, status: Option<RunStatus>) -> JobView {
-        let status = if self.state.is_live() { status.or_else(|| self.last.clone()) } else { self.last.clone().or(status) };
-        let parsed = tidegate_pipeline::parse(&self.text).ok();
-        let pipeline = parsed.as_ref().map(|parsed| &parsed.pipeline);
+        let status =
+            if self.state.is_live() { status.or_else(|| self.last.clone()) } else { self.last.clone().or(status) };
         JobView {
             tenant: self.tenant.clone(),
             name: self.name.clone(),
@@ -64,10 +66,10 @@ impl JobRecord {
             watermark: status.as_ref().and_then(|status| status.watermark),
             watermark_lag_ms: status.as_ref().and_then(|status| status.watermark_lag_ms),
             account: status.as_ref().map(|status| status.account),
-            streams: pipeline.map(JobStreams::of),
-            table: pipeline.and_then(table_of).map(str::to_owned),
+            streams: self.streams.clone(),
+            table: self.table.clone(),
             components: self.components.clone(),
-            warnings: parsed.iter().flat_map(|parsed| &parsed.warnings).map(ToString::to_string).collect(),
+            warnings: self.warnings.clone(),
         }
     }
 }

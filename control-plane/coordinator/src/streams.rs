@@ -10,11 +10,11 @@ const DEAD_LETTERS: &str = "-dead-letters";
 /// A pipeline that names a stream, a table or itself in a way that is no name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{path}: {reason}")]
-pub struct BadName {
+pub(crate) struct BadName {
     /// The field of the pipeline file.
-    pub path: &'static str,
+    pub(crate) path: &'static str,
     /// What is wrong, and the way out.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// The streams that a job reads and writes.
@@ -71,7 +71,7 @@ pub fn table_of(pipeline: &Pipeline) -> Option<&str> {
 ///
 /// # Errors
 /// The first name that is none, with its place.
-pub fn check_names(pipeline: &Pipeline) -> Result<Name, BadName> {
+pub(crate) fn check_names(pipeline: &Pipeline) -> Result<Name, BadName> {
     let named = |path: &'static str, text: &str| {
         text.parse::<Name>().map_err(|error: NameError| BadName { path, reason: error.to_string() })
     };

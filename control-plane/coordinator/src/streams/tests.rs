@@ -29,14 +29,20 @@ fn dead_letters_have_a_stream_of_the_jobs_name_where_none_is_given() {
 fn a_bad_name_is_refused_at_its_place() {
     let long = "x".repeat(51);
     let cases = [
-        ("'a b'", TABLE, "job", "may not have ' '"),
+        ("a b", TABLE, "job", "may not have ' '"),
         (long.as_str(), TABLE, "job", "shorten the job's name"),
         ("j", "sink: {type: log, log: in}\n", "sink.log", "its own input `in`"),
         ("j", "sink: {type: log, log: out}\nlate_side_output: out\n", "late_side_output", "is also `sink.log`"),
-        ("j", "sink: {type: upsert_store, table: 'a/b', key: [k]}\n", "sink.table", "may not have '/'"),
+        ("j", TABLE, "sink.table", "may not have '/'"),
     ];
     for (job, rest, path, reason) in cases {
-        let refused = check_names(&pipeline(job, rest)).expect_err("refused");
+        // The file's own rules refuse some of these already; what is asked here is that none gets through.
+        let mut named = pipeline("j", rest);
+        job.clone_into(&mut named.job);
+        if path == "sink.table" {
+            named.sink = Sink::UpsertStore { table: "a/b".into(), key: vec!["k".into()] };
+        }
+        let refused = check_names(&named).expect_err("refused");
         assert_eq!(refused.path, path);
         assert!(refused.reason.contains(reason), "{}", refused.reason);
     }
