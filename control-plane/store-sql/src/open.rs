@@ -78,16 +78,25 @@ pub(crate) async fn open(path: &Path, max_pages: Option<u32>) -> Result<Pools, O
     own(path).map_err(io)?;
     let options = options(path, max_pages);
     prepare(&options).await.map_err(|error| refused(path, error))?;
-    let pool = |connections| {
-        SqlitePoolOptions::new()
-            .max_connections(connections)
-            .acquire_timeout(ACQUIRE)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .test_before_acquire(false)
-            .connect_lazy_with(options.clone())
-    };
-    Ok(Pools { writer: pool(1), readers: pool(READERS) })
+    let writer = pool(1).before_acquire(|connection, _| Box::pin(is_idle(connection)));
+    Ok(Pools { writer: writer.connect_lazy_with(options.clone()), readers: pool(READERS).connect_lazy_with(options) })
+}
+
+fn pool(connections: u32) -> SqlitePoolOptions {
+    SqlitePoolOptions::new()
+        .max_connections(connections)
+        .acquire_timeout(ACQUIRE)
+        .idle_timeout(None)
+        .max_lifetime(None)
+        .test_before_acquire(false)
+}
+
+/// Whether a connection has ended its last transaction. Where SQLite has rolled one back by itself (a full disk), sqlx
+/// still counts it as open and refuses to begin another; such a connection is closed and a new one opened.
+async fn is_idle(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+    // Behind the rollback that a dropped transaction has queued.
+    connection.ping().await?;
+    Ok(!connection.is_in_transaction())
 }
 
 /// Makes the file if it is missing. SQLite gives its side files the same mode.
@@ -99,7 +108,10 @@ fn make(path: &Path) -> io::Result<()> {
 async fn look(path: &Path) -> Result<(), SchemaError> {
     let options = SqliteConnectOptions::new().filename(path).busy_timeout(BUSY).disable_statement_logging();
     let mut connection = SqliteConnection::connect_with(&options).await?;
-    examine(&mut connection).await?;
+    // One transaction, so that a file that another program is making is seen before or after, not in between.
+    let mut transaction = connection.begin().await?;
+    examine(&mut transaction).await?;
+    transaction.rollback().await?;
     Ok(connection.close().await?)
 }
 

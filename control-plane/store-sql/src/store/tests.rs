@@ -108,7 +108,7 @@ async fn of_two_handles_that_race_one_wins() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn several_programs_may_make_the_file_at_once() {
-    for _ in 0..5 {
+    for _ in 0..20 {
         let (_folder, path) = folder();
         let mut opening = tokio::task::JoinSet::new();
         for number in 0..6 {
@@ -178,14 +178,17 @@ async fn a_full_disk_costs_the_commit_and_nothing_else() {
     let store = SqlStore::open_bounded(&path, 40).await.expect("the store opens");
     let block = json!("x".repeat(10_000));
     let mut whole = 0;
-    let failed = loop {
+    let mut failed = loop {
         let changes = vec![put(&format!("{whole}/left"), block.clone()), put(&format!("{whole}/right"), block.clone())];
         match store.commit(changes).await {
             Ok(()) => whole += 1,
             Err(error) => break error,
         }
     };
-    assert!(matches!(&failed, StoreError::Unavailable { reason } if reason.contains("disk is full")), "{failed:?}");
+    for _ in 0..3 {
+        assert!(matches!(&failed, StoreError::Unavailable { reason } if reason.contains("disk is full")), "{failed:?}");
+        failed = store.commit(vec![put("again", json!("x".repeat(50_000)))]).await.expect_err("still full");
+    }
     assert!(whole > 1, "some commits had room");
     assert_eq!(store.list("thing", "", None, 1_000).await.expect("reads go on").len(), 2 * whole);
 
@@ -194,6 +197,27 @@ async fn a_full_disk_costs_the_commit_and_nothing_else() {
         .await
         .expect("room is made");
     store.commit(vec![put("small", json!(1))]).await.expect("what has room is taken");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_that_nobody_waits_for_happens_whole_or_not_at_all() {
+    let (_folder, path) = folder();
+    let store = Arc::new(open(&path).await);
+    for number in 0..60_u32 {
+        let changes = (0..20).map(|part| put(&format!("{number:03}/{part:02}"), json!(0))).collect();
+        let committing = Arc::clone(&store);
+        let commit = tokio::spawn(async move { committing.commit(changes).await });
+        for _ in 0..number {
+            tokio::task::yield_now().await;
+        }
+        commit.abort();
+        let _dropped = commit.await;
+    }
+    store.commit(vec![put("last", json!(0))]).await.expect("the store goes on");
+    for number in 0..60 {
+        let parts = store.list("thing", &format!("{number:03}/"), None, 100).await.expect("a good list").len();
+        assert!(parts == 0 || parts == 20, "{parts} of 20 changes");
+    }
 }
 
 #[tokio::test]
