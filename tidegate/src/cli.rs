@@ -12,7 +12,14 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::build::BuildArgs;
+use crate::client::{ArtifactArgs, JobArgs, KeyArgs, StreamArgs, TableArgs, TenantArgs, TokenArgs};
+use crate::demo_events::DemoEventsArgs;
+use crate::dev::DevArgs;
 use crate::failure::Failure;
+use crate::health::HealthArgs;
+use crate::keygen::KeygenArgs;
+use crate::sign::SignArgs;
+use crate::verify::VerifyArgs;
 
 /// The most tasks that share the work of one process.
 pub(crate) const MAX_PARALLELISM: u32 = 64;
@@ -24,6 +31,7 @@ Start here:
   tidegate check pipeline.yaml                        what a pipeline means, before it runs
   tidegate run pipeline.yaml --input events.ndjson    run it over a file; panes come on standard output
   tidegate build my-hook                              make a component of a hook's source folder
+  tidegate keygen --out acme; tidegate sign --help    sign it, so that others can tell that it is yours
   tidegate run --help                                 all about running, with examples";
 
 const RUN_EXAMPLES: &str = "\
@@ -34,8 +42,11 @@ Examples:
   As a live job would have seen it: a partition for each airport, a clock that follows the records,
   the tenant's component, and windows to watch while it runs:
     tidegate run pipeline.yaml --input flights.ndjson --partition-field origin --arrival-field arrival \\
-        --component delays=delays.wasm --allow-unsigned \\
+        --component delays=delays.wasm --trust acme.pub \\
         --output panes.ndjson --too-late late.ndjson --dead-letter dead.ndjson --live
+
+  A component without a signature, straight from `tidegate build`:
+    tidegate run pipeline.yaml --input events.ndjson --component delays=delays.wasm --allow-unsigned
 
 Reading the result:
   Each pane says which firing of its window it is: \"EARLY\" (speculative), \"ON_TIME\", or \"LATE\" (a correction).
@@ -62,6 +73,36 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Make a component of a hook's source folder
     Build(BuildArgs),
+    /// Make a key that signs components
+    Keygen(KeygenArgs),
+    /// Sign a component: which version of whose it is, and until when
+    Sign(SignArgs),
+    /// Verify a component's signature, offline
+    Verify(VerifyArgs),
+    /// Run the whole platform in this process, with its data under one folder
+    Dev(DevArgs),
+    /// Make tenants on a platform, and set what they may use
+    Tenant(TenantArgs),
+    /// Issue and revoke tokens
+    Token(TokenArgs),
+    /// Say which keys a tenant signs its artifacts with
+    Key(KeyArgs),
+    /// Hand in components, and look at them
+    Artifact(ArtifactArgs),
+    /// Submit pipelines, and watch what becomes of them
+    Job(JobArgs),
+    /// Make streams, append to them, read and seal them
+    Stream(StreamArgs),
+    /// Look at the tables that jobs write
+    Table(TableArgs),
+    /// Write ad events for the demo and the tutorial on standard output
+    #[command(hide = true)]
+    DemoEvents(DemoEventsArgs),
+    /// Compile the component on standard input: the platform starts it for itself
+    #[command(hide = true)]
+    CompileWorker,
+    /// Ask whether the platform of a folder answers, for health checks
+    Health(HealthArgs),
     /// Print the JSON Schema of the pipeline file, for editors
     #[command(after_help = "\
 Editors with the YAML language server take it from the pipeline's first line:
@@ -112,8 +153,17 @@ pub(crate) struct RunArgs {
     /// The component that the pipeline calls NAME, with or without its @version
     #[arg(long, value_name = "NAME=FILE.wasm", help_heading = "Components")]
     pub(crate) component: Vec<String>,
-    /// Take components without a signature (no signatures are checked yet: needed with --component)
-    #[arg(long, help_heading = "Components")]
+    /// A public key that you trust: each component must be signed by one of these
+    #[arg(long, value_name = "FILE.pub", help_heading = "Components")]
+    pub(crate) trust: Vec<PathBuf>,
+    /// The tenant that components must be signed for [default: any]
+    #[arg(long, value_name = "TENANT", requires = "trust", help_heading = "Components")]
+    pub(crate) tenant: Option<String>,
+    /// The signature of the component that the pipeline calls NAME [default: FILE.wasm.dsse.json beside it]
+    #[arg(long, value_name = "NAME=FILE", requires = "trust", help_heading = "Components")]
+    pub(crate) signature: Vec<String>,
+    /// Take components without a signature, if you trust where their files come from
+    #[arg(long, conflicts_with = "trust", help_heading = "Components")]
     pub(crate) allow_unsigned: bool,
     /// A new instance for every call. Where the output differs, a hook keeps state that it must not keep
     #[arg(long, help_heading = "Components")]

@@ -24,6 +24,21 @@ impl Environment {
     }
 }
 
+/// What the environment says about the platform that client commands ask.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Remote {
+    /// `TIDEGATE_API`: where the API is.
+    pub(crate) api: Option<String>,
+    /// `TIDEGATE_TOKEN`: the token to ask with.
+    pub(crate) token: Option<String>,
+}
+
+impl Remote {
+    pub(crate) fn read() -> Self {
+        Self { api: variable("TIDEGATE_API"), token: variable("TIDEGATE_TOKEN") }
+    }
+}
+
 /// A variable that is there and not empty.
 #[allow(clippy::disallowed_methods, reason = "this is where the binary reads its environment")]
 fn variable(name: &str) -> Option<String> {

@@ -4,6 +4,7 @@
 //! slows nothing down and a pause of the input leaves nothing undrawn. Nothing here changes a result.
 
 mod closing;
+mod job;
 mod lateness;
 mod rate;
 mod table;
@@ -26,6 +27,9 @@ use crate::run::{Meter, Outputs};
 use rate::Stopwatch;
 use view::View;
 use windows::Windows;
+
+pub(crate) use job::{JobProgress, JobShow, WindowRow};
+pub(crate) use text::{clean, count, width};
 
 /// Between two drawings of the terminal.
 const REDRAW: Duration = Duration::from_millis(100);

@@ -1,16 +1,29 @@
 //! The `tidegate` command: the one composition root and the only reader of the environment.
 //!
-//! `cli` says what may be asked, `run`, `check` and `build` do it, `console` is standard error. A command ends with status
-//! 0, or with a `Failure` that is shown here, once, in one line.
+//! `cli` says what may be asked, the modules of the commands do it, `console` is standard error. A command ends with status 0,
+//! or with a `Failure` that is shown here, once, in one line.
 
+mod admission;
+mod bounded;
 mod build;
 mod check;
 mod cli;
+mod client;
+mod clock;
+mod compile_worker;
 mod console;
+mod demo_events;
+mod dev;
 mod environment;
 mod failure;
+mod hooks;
+mod health;
+mod key_files;
+mod keygen;
 mod live;
 mod run;
+mod sign;
+mod verify;
 
 use std::io::{ErrorKind, Write, stdout};
 use std::panic::resume_unwind;
@@ -18,6 +31,7 @@ use std::process::ExitCode;
 use std::thread;
 
 use cli::{Asked, Command};
+use client::ClientCommand;
 use console::Console;
 use environment::Environment;
 use failure::Failure;
@@ -63,6 +77,20 @@ fn perform(command: Command, console: &Console) -> Result<(), Failure> {
         Command::Run(args) => run::run(&args, console),
         Command::Check(args) => print(check::check(&args, console)?.as_bytes()),
         Command::Build(args) => Ok(build::run(&args)?),
+        Command::CompileWorker => compile_worker::run(),
+        Command::Keygen(args) => print(keygen::run(&args)?.as_bytes()),
+        Command::Sign(args) => print(sign::run(&args)?.as_bytes()),
+        Command::Verify(args) => print(verify::run(&args)?.as_bytes()),
+        Command::Dev(args) => dev::run(&args, console),
+        Command::Tenant(args) => client::run(ClientCommand::Tenant(args), console),
+        Command::Token(args) => client::run(ClientCommand::Token(args), console),
+        Command::Key(args) => client::run(ClientCommand::Key(args), console),
+        Command::Artifact(args) => client::run(ClientCommand::Artifact(args), console),
+        Command::Job(args) => client::run(ClientCommand::Job(args), console),
+        Command::Stream(args) => client::run(ClientCommand::Stream(args), console),
+        Command::Table(args) => client::run(ClientCommand::Table(args), console),
+        Command::DemoEvents(args) => demo_events::run(&args, console),
+        Command::Health(args) => print(health::run(&args)?.as_bytes()),
         Command::Schema => {
             let schema = serde_json::to_string_pretty(&tidegate_pipeline::json_schema()).expect("a schema is JSON");
             print(format!("{schema}\n").as_bytes())

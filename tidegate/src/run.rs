@@ -3,8 +3,8 @@
 //! Everything that can be wrong with the pipeline, a component or a flag is found before an output is created. Standard
 //! output carries what flags send there and nothing else; the last line on standard error is the summary.
 
-mod clock;
 mod components;
+mod given;
 mod hooks;
 mod outputs;
 mod pipeline;
@@ -12,6 +12,7 @@ mod reading;
 mod report;
 mod summary;
 mod tally;
+mod trust;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,10 +25,10 @@ use tidegate_types::Clock;
 use tidegate_worker::{BoundedRun, RunError, run_bounded};
 
 use crate::cli::{MAX_PARALLELISM, RunArgs};
+use crate::clock::SystemClock;
 use crate::console::Console;
 use crate::failure::{Failure, describe};
 use crate::live::{Live, Watching};
-use clock::SystemClock;
 use components::Components;
 use hooks::Opener;
 use outputs::Destinations;
@@ -35,6 +36,7 @@ use reading::{Pace, Reading, total_bytes};
 use report::Report;
 use summary::Summary;
 use tally::{Tally, so_far};
+use trust::Trust;
 
 pub(crate) use outputs::Destinations as Outputs;
 pub(crate) use pipeline::load as load_pipeline;
@@ -51,12 +53,16 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let files = components::resolve(&parsed, &args.component)?;
     let destinations = Destinations::of(args);
     let inputs: Vec<Input> = args.input.iter().map(|input| Input::from_flag(input)).collect();
-    destinations.check(&inputs, &outputs::needed(&args.pipeline, files.values()))?;
+    let trust = Trust::of(args, &files)?;
+    let mut needed = outputs::needed(&args.pipeline, files.values());
+    needed.extend(args.trust.iter().map(|file| ("a trusted key", file.as_path())));
+    needed.extend(trust.envelopes().into_iter().map(|file| ("a signature", file)));
+    destinations.check(&inputs, &needed)?;
     let watching = watching(args, &destinations, console)?;
     let total = total_bytes(&inputs);
     let pace = pace(args, total)?;
 
-    let components = Components::load(&files, args.allow_unsigned)?;
+    let components = Components::load(&files, &trust)?;
     let source = open(args, inputs)?;
     let wall_clock: Option<Arc<dyn Clock>> =
         args.arrival_field.is_none().then(|| Arc::new(SystemClock) as Arc<dyn Clock>);
@@ -152,6 +158,7 @@ fn failed(error: &RunError, done: &Account, console: &Console) -> Failure {
     console.line(&Summary::from(done).line());
     Failure::silent()
 }
+
 
 /// The last words of a run that came to its end.
 fn conclude(account: &Account, console: &Console) -> Result<(), Failure> {

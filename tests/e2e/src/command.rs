@@ -167,8 +167,11 @@ impl Finished {
 }
 
 /// The command, built beside these tests (`target/<profile>/tidegate`), or where `TIDEGATE_BIN` says.
+///
+/// # Panics
+/// If it is not built, with the way out.
 #[allow(clippy::disallowed_methods, reason = "a test may be pointed at another binary")]
-fn binary() -> PathBuf {
+pub fn binary() -> PathBuf {
     let path = std::env::var_os("TIDEGATE_BIN").map_or_else(|| target().join("tidegate"), PathBuf::from);
     assert!(path.is_file(), "{} is missing: run `cargo build -p tidegate`, or set TIDEGATE_BIN", path.display());
     path

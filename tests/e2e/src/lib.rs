@@ -9,8 +9,9 @@ mod lines;
 
 pub mod ads;
 pub mod flights;
+pub mod platform;
 
 pub use chance::Chance;
-pub use command::{Finished, Folder, guest};
+pub use command::{Finished, Folder, binary, guest};
 pub use cuts::{CUTS, Outputs, all_outputs};
 pub use lines::{by_key, last_per_window, parsed};

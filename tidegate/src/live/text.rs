@@ -38,7 +38,7 @@ impl Cell {
 }
 
 /// The text without characters that a terminal obeys, or that turn what follows around.
-pub(super) fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     let obeyed = |c: char| {
         c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
@@ -46,7 +46,7 @@ pub(super) fn clean(text: &str) -> String {
 }
 
 /// The columns that a text takes.
-pub(super) fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 

@@ -25,7 +25,12 @@ pub(super) struct Row {
     pub(super) index: u64,
     pub(super) values: Vec<Cell>,
     /// When it changed, by a count of changes.
-    changed: u64,
+    pub(super) changed: u64,
+}
+
+fn row_id(window: Option<(EventTime, EventTime)>, key: &[Cell]) -> RowId {
+    let (start, end) = window.unwrap_or((EventTime::MIN, EventTime::MAX));
+    (end, start, key.iter().map(|cell| cell.text.clone()).collect())
 }
 
 /// The windows that changed last.
@@ -52,16 +57,27 @@ impl Windows {
 
     fn note_pane(&mut self, panes: &PaneBatch, at: usize, info: &PaneInfo) {
         let key: Vec<Cell> = panes.keys.iter().map(|column| Cell::of(column.value(at))).collect();
-        let (start, end) = info.window.unwrap_or((EventTime::MIN, EventTime::MAX));
-        let id = (end, start, key.iter().map(|cell| cell.text.clone()).collect());
-        self.changes += 1;
         if info.op == PaneOp::Retract {
-            self.rows.remove(&id);
+            self.rows.remove(&row_id(info.window, &key));
             return;
         }
         let values = panes.values.iter().map(|column| Cell::of(column.value(at))).collect();
         let PaneInfo { window, timing, index, .. } = *info;
-        self.rows.insert(id, Row { window, key, timing, index, values, changed: self.changes });
+        self.put(Row { window, key, timing, index, values, changed: 0 });
+    }
+
+    /// Takes one window's newest pane in.
+    pub(super) fn note_row(&mut self, row: Row) {
+        self.put(row);
+        if self.rows.len() > 2 * KEPT {
+            self.forget();
+        }
+    }
+
+    fn put(&mut self, mut row: Row) {
+        self.changes += 1;
+        row.changed = self.changes;
+        self.rows.insert(row_id(row.window, &row.key), row);
     }
 
     fn forget(&mut self) {

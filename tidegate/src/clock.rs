@@ -1,13 +1,12 @@
-//! The wall clock of a run without an arrival field.
+//! The clock seam's real end: the wall clock of runs without an arrival field and of the platform.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use tidegate_types::EventTime;
-use tidegate_types::Clock;
+use tidegate_types::{Clock, EventTime};
 
 /// The system's clock, ms since the epoch.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct SystemClock;
+pub(crate) struct SystemClock;
 
 impl Clock for SystemClock {
     #[allow(clippy::disallowed_methods, reason = "this is the clock seam's real end")]

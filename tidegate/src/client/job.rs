@@ -1,0 +1,132 @@
+//! `tidegate job`: submit pipelines, and watch what becomes of them.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use super::http::Call;
+use super::path::part;
+use super::settings::Connection;
+use super::{Client, read, value, watch};
+use crate::failure::Failure;
+
+/// The arguments of `tidegate job`.
+#[derive(Debug, Args)]
+pub(crate) struct JobArgs {
+    #[command(flatten)]
+    pub(super) connection: Connection,
+    #[command(subcommand)]
+    pub(super) action: JobAction,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum JobAction {
+    /// Submit a pipeline file: its job begins to run
+    Submit {
+        /// The pipeline file
+        pipeline: PathBuf,
+    },
+    /// List the jobs
+    List,
+    /// Show where a job is, and what became of its records
+    Status {
+        /// The job
+        name: String,
+        /// Show its windows while they change, until it ends; without a terminal, lines of progress
+        #[arg(long)]
+        watch: bool,
+    },
+    /// Stop a job for good
+    Cancel {
+        /// The job
+        name: String,
+    },
+}
+
+pub(super) fn act(client: &Client<'_>, action: &JobAction) -> Result<(), Failure> {
+    match action {
+        JobAction::Submit { pipeline } => submit(client, pipeline),
+        JobAction::List => {
+            let jobs = read::items(client, "/v1/jobs", "jobs")?;
+            let header = ["job", "version", "state", "read", "behind", "watermark"];
+            client.list(&jobs, &header, "no jobs yet: tidegate job submit FILE", |job| {
+                let [name, version, state] = ["/name", "/version", "/state"].map(|at| value::text(job, at));
+                let [read, behind] = ["/account/read", "/lag/records"].map(|at| value::text(job, at));
+                vec![name, version, state, read, behind, value::time(job, "/watermark")]
+            })
+        }
+        JobAction::Status { name, watch: true } => watch::job(client, name),
+        JobAction::Status { name, watch: false } => {
+            let job = one(client, name)?;
+            client.tell(&job, shown)
+        }
+        JobAction::Cancel { name } => {
+            client.api.must(&Call::delete(&path(name)))?;
+            client.tell(&json!({"name": name, "cancelled": true}), |_| format!("job {name} is cancelled\n"))
+        }
+    }
+}
+
+fn path(name: &str) -> String {
+    format!("/v1/jobs/{}", part(name))
+}
+
+/// A job as the API shows it.
+pub(super) fn one(client: &Client<'_>, name: &str) -> Result<Value, Failure> {
+    client.api.must(&Call::get(&path(name)))?.json()
+}
+
+fn submit(client: &Client<'_>, pipeline: &Path) -> Result<(), Failure> {
+    let text = std::fs::read(pipeline);
+    let text = text.map_err(|error| Failure::invalid(format!("{}: {error}", pipeline.display())))?;
+    let is_json = pipeline.extension().is_some_and(|extension| extension == "json");
+    let media_type = if is_json { "application/json" } else { "application/yaml" };
+    let job: Value = client.api.must(&Call::post("/v1/jobs", media_type, &text))?.json()?;
+    let warnings = job.get("warnings").and_then(Value::as_array).cloned().unwrap_or_default();
+    for warning in warnings.iter().filter_map(Value::as_str) {
+        client.console.line(&format!("warning: {}", crate::failure::one_line(warning)));
+    }
+    client.tell(&job, |job| {
+        let [name, version, state] = ["/name", "/version", "/state"].map(|at| value::text(job, at));
+        format!("job {name}, version {version}, is {state}\n")
+    })
+}
+
+/// Everything about a job in words.
+pub(super) fn shown(job: &Value) -> String {
+    let mut facts = vec![
+        ("job", format!("{}, version {}", value::text(job, "/name"), value::text(job, "/version"))),
+        ("state", value::text(job, "/state")),
+    ];
+    if job.get("reason").is_some_and(Value::is_string) {
+        facts.push(("reason", value::text(job, "/reason")));
+    }
+    facts.extend([
+        ("submitted", value::time(job, "/submitted_at")),
+        ("parallelism", value::text(job, "/parallelism")),
+        ("last checkpoint", value::text(job, "/last_checkpoint")),
+        ("behind", format!("{} records, {} ms", value::text(job, "/lag/records"), value::text(job, "/lag/age_ms"))),
+        (
+            "watermark",
+            format!("{}, {} ms behind", value::time(job, "/watermark"), value::text(job, "/watermark_lag_ms")),
+        ),
+    ]);
+    for (name, at) in [
+        ("read", "/account/read"),
+        ("accepted", "/account/accepted"),
+        ("filtered", "/account/filtered"),
+        ("too late", "/account/too_late"),
+        ("duplicate", "/account/duplicate"),
+        ("rejected", "/account/rejected"),
+    ] {
+        facts.push((name, value::text(job, at)));
+    }
+    let panes = ["/account/panes/EARLY", "/account/panes/ON_TIME", "/account/panes/LATE"];
+    let [early, on_time, late] = panes.map(|at| value::text(job, at));
+    facts.push(("panes", format!("{early} early, {on_time} on time, {late} late")));
+    facts.push(("table", value::text(job, "/table")));
+    facts.push(("too late in", value::text(job, "/streams/too_late")));
+    facts.push(("dead letters in", value::text(job, "/streams/dead_letters")));
+    value::facts(&facts)
+}

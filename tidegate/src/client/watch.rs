@@ -1,0 +1,178 @@
+//! Watching a job until it ends: its state, and the rows of its table as they change.
+//!
+//! Asks twice a second. A platform that does not answer for a while (it is restarted) is asked again.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tidegate_formats::parse_rfc3339;
+use tidegate_types::{EventTime, Timing};
+
+use super::http::{Call, Trouble};
+use super::path::{part, query};
+use super::{Client, job, read, table, value};
+use crate::failure::Failure;
+use crate::live::{JobProgress, JobShow, WindowRow};
+
+/// Between two questions.
+const EVERY: Duration = Duration::from_millis(500);
+/// How many questions in a row may stay without an answer: half a minute.
+const PATIENCE: u32 = 60;
+/// The most rows of a page.
+const PAGE: usize = 1000;
+
+/// What is watched of a table of windows.
+struct Windows {
+    path: String,
+    /// The fields of the key, without the window's.
+    keys: Vec<String>,
+    values: Vec<String>,
+    /// The position behind the rows that were seen.
+    after: Option<String>,
+}
+
+/// Shows a job until it ends; then says how it ended, and its account as the last line.
+///
+/// # Errors
+/// If there is no such job, the platform does not answer for long, or the job failed.
+pub(super) fn job(client: &Client<'_>, name: &str) -> Result<(), Failure> {
+    let mut seen = job::one(client, name)?;
+    let mut windows: Option<Windows> = None;
+    let mut show: Option<JobShow> = None;
+    loop {
+        if windows.is_none() {
+            windows = windows_of(client, &seen)?;
+        }
+        let show = show.get_or_insert_with(|| {
+            let (keys, values) = windows.as_ref().map(|w| (w.keys.clone(), w.values.clone())).unwrap_or_default();
+            JobShow::new(client.console, keys, values)
+        });
+        // Whether it has ended is known before its rows are read, so none of them is missed.
+        let has_ended = !matches!(seen["state"].as_str(), Some("submitted" | "running"));
+        if let Some(windows) = &mut windows {
+            windows.read(client, show)?;
+        }
+        show.show(&progress(&seen));
+        if has_ended {
+            break;
+        }
+        pause();
+        seen = patiently(|| client.api.ask(&Call::get(&format!("/v1/jobs/{}", part(name)))))?;
+    }
+    if let Some(show) = show {
+        show.end(&progress(&seen));
+    }
+    end(client, &seen)
+}
+
+/// Waits until the next question.
+#[allow(clippy::disallowed_methods, reason = "a pause between two questions to the platform, for a person's eyes")]
+pub(super) fn pause() {
+    std::thread::sleep(EVERY);
+}
+
+/// Asks until there is an answer.
+fn patiently(ask: impl Fn() -> Result<super::http::Answer, Trouble>) -> Result<Value, Failure> {
+    let mut tries = 0;
+    loop {
+        match ask() {
+            Ok(answer) => return answer.json(),
+            Err(trouble) if trouble.may_pass() && tries < PATIENCE => {
+                tries += 1;
+                pause();
+            }
+            Err(trouble) => return Err(trouble.failure()),
+        }
+    }
+}
+
+/// What to watch of the job's table, once it is there.
+fn windows_of(client: &Client<'_>, job: &Value) -> Result<Option<Windows>, Failure> {
+    let Some(name) = job.get("table").and_then(Value::as_str) else { return Ok(None) };
+    let Some(table) = table::tables(client)?.into_iter().find(|table| table["name"] == *name) else {
+        return Ok(None);
+    };
+    let is_of_pane = |column: &String| {
+        matches!(column.as_str(), "window_start" | "window_end" | "watermark" | "changed")
+            || column.starts_with("pane_")
+    };
+    let keys: Vec<String> = table::names(&table, "key").into_iter().filter(|column| !is_of_pane(column)).collect();
+    let values = table::names(&table, "columns");
+    let values = values.into_iter().filter(|column| !is_of_pane(column) && !keys.contains(column)).collect();
+    Ok(Some(Windows { path: format!("/v1/tables/{}/rows", part(name)), keys, values, after: None }))
+}
+
+impl Windows {
+    /// Takes in what has changed since the last time.
+    fn read(&mut self, client: &Client<'_>, show: &mut JobShow) -> Result<(), Failure> {
+        loop {
+            let mut pairs = vec![("order", "changed".to_owned()), ("limit", PAGE.to_string())];
+            pairs.extend(self.after.iter().map(|after| ("after", after.clone())));
+            let answer = match client.api.ask(&Call::get(&query(&self.path, &pairs))) {
+                Ok(answer) => answer,
+                // The next round asks again.
+                Err(trouble) if trouble.may_pass() => return Ok(()),
+                Err(trouble) => return Err(trouble.failure()),
+            };
+            let rows = read::lines(&answer.body)?;
+            rows.iter().filter_map(|row| self.row(row)).for_each(|row| show.note(&row));
+            self.after = answer.header("tidegate-next").map(str::to_owned).or_else(|| self.after.take());
+            if rows.len() < PAGE {
+                return Ok(());
+            }
+        }
+    }
+
+    fn row(&self, row: &Value) -> Option<WindowRow> {
+        let field = |name: &String| row.get(name).cloned().unwrap_or(Value::Null);
+        Some(WindowRow {
+            window: time(row, "window_start").zip(time(row, "window_end")),
+            key: self.keys.iter().map(field).collect(),
+            timing: match row.pointer("/pane/timing").and_then(Value::as_str)? {
+                "EARLY" => Timing::Early,
+                "ON_TIME" => Timing::OnTime,
+                _ => Timing::Late,
+            },
+            index: value::number(row, "/pane/index"),
+            values: self.values.iter().map(field).collect(),
+        })
+    }
+}
+
+fn time(row: &Value, name: &str) -> Option<EventTime> {
+    parse_rfc3339(row.get(name)?.as_str()?)
+}
+
+fn progress(job: &Value) -> JobProgress {
+    let account = |count: &str| value::number(job, &format!("/account/{count}"));
+    JobProgress {
+        name: value::text(job, "/name"),
+        version: value::number(job, "/version"),
+        state: value::text(job, "/state"),
+        read: account("read"),
+        lag_records: value::number(job, "/lag/records"),
+        watermark: job.get("watermark").and_then(Value::as_i64),
+        panes: [account("panes/EARLY"), account("panes/ON_TIME"), account("panes/LATE")],
+        too_late: account("too_late"),
+        duplicate: account("duplicate"),
+        rejected: account("rejected"),
+    }
+}
+
+/// How it ended.
+fn end(client: &Client<'_>, job: &Value) -> Result<(), Failure> {
+    let name = value::text(job, "/name");
+    if client.json {
+        crate::print(format!("{job}\n").as_bytes())?;
+    } else {
+        client.console.line("");
+        job::shown(job).lines().for_each(|line| client.console.line(line));
+        if let Some(account) = job.get("account").filter(|account| account.is_object()) {
+            client.console.line(&account.to_string());
+        }
+    }
+    match job["state"].as_str() {
+        Some("failed") => Err(Failure::external(format!("job {name} failed: {}", value::text(job, "/reason")))),
+        _ => Ok(()),
+    }
+}
