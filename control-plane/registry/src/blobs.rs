@@ -51,7 +51,9 @@ impl Blobs {
         match bytes {
             Some(bytes) if digest(&bytes) == of => Ok(bytes),
             _ => Err(RegistryError::Blobs {
-                reason: format!("{path} does not hold the bytes that it is named after: restore it, or upload them again"),
+                reason: format!(
+                    "{path} does not hold the bytes that it is named after: restore it, or upload them again"
+                ),
             }),
         }
     }

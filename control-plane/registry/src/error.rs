@@ -16,7 +16,9 @@ pub enum RegistryError {
     #[error(transparent)]
     VersionNotNewer(Refusal),
     /// The version exists with other bytes.
-    #[error("`{name}@{version}` exists already with other bytes: versions never change, raise the version and sign again")]
+    #[error(
+        "`{name}@{version}` exists already with other bytes: versions never change, raise the version and sign again"
+    )]
     VersionTaken {
         /// The artifact's name.
         name: String,

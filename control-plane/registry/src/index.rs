@@ -25,7 +25,8 @@ pub(crate) struct Index {
 impl Index {
     pub(crate) fn read(document: Option<&Document>) -> Result<Self, StoreError> {
         let Some(document) = document else { return Ok(Self::default()) };
-        let corrupt = |reason: String| StoreError::Corrupt { reason: format!("the {KIND} `{}`: {reason}", document.path) };
+        let corrupt =
+            |reason: String| StoreError::Corrupt { reason: format!("the {KIND} `{}`: {reason}", document.path) };
         let index = Self::deserialize(&document.body).map_err(|error| corrupt(error.to_string()))?;
         if let Some(wrong) = index.highest.values().find(|version| version.parse::<Version>().is_err()) {
             return Err(corrupt(format!("`{wrong}` is no version")));

@@ -80,6 +80,3 @@ fn not_found(name: &str, version: Option<&str>) -> RegistryError {
     let name = version.map_or_else(|| name.to_owned(), |version| format!("{name}@{version}"));
     RegistryError::NotFound { name: name.chars().filter(|c| !c.is_control()).take(128).collect() }
 }
-
-#[cfg(test)]
-mod tests;

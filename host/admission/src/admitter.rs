@@ -1,5 +1,7 @@
 //! The steps of admission behind the signature, in their order: scan, imports, compile (all in the child), seal, load, try.
 
+use std::fmt;
+
 use tidegate_sandbox::{Component, ComponentDigest, ImageError, ImageKey, Sandbox};
 
 use crate::compiler::{Compiled, Compiler};
@@ -25,7 +27,6 @@ pub struct Candidate<'a> {
 }
 
 /// What came of it.
-#[derive(Debug)]
 pub struct Admission {
     /// The sealed image.
     pub image: Vec<u8>,
@@ -37,6 +38,16 @@ pub struct Admission {
     pub costs: Vec<Cost>,
     /// What the tenant should know.
     pub remarks: Vec<String>,
+}
+
+impl fmt::Debug for Admission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { image, hooks, imports, costs, remarks } = self;
+        let image = format!("{} bytes", image.len());
+        let mut shown = f.debug_struct("Admission");
+        shown.field("image", &image).field("hooks", hooks).field("imports", imports);
+        shown.field("costs", costs).field("remarks", remarks).finish()
+    }
 }
 
 /// Admits components to one sandbox.
@@ -94,6 +105,10 @@ impl Admitter {
 
     fn image(&self, candidate: &Candidate<'_>) -> Result<(Vec<u8>, Vec<String>), AdmitError> {
         let Candidate { owner, component, digest, .. } = *candidate;
+        let most = self.sandbox.config().scan.component_bytes;
+        if component.len() > most {
+            return Err(refusal::too_large(component.len(), most).into());
+        }
         let Compiled { image, imports } = self.compiler.compile(owner, component, digest, self.sandbox.stamp())?;
         Ok((self.sandbox.seal(&self.key, digest, size(candidate), &image), imports))
     }

@@ -16,6 +16,12 @@ pub(crate) fn by(rule: Rule, place: impl Into<String>, reason: impl Into<String>
     Refusal { rule: rule.code(), place: place.into(), reason: reason.into(), mend: mend.into() }
 }
 
+/// A component that is too large to be looked at.
+pub(crate) fn too_large(found: usize, limit: usize) -> Refusal {
+    let reason = format!("it has {found} bytes, more than the {limit} allowed");
+    by(Rule::ComponentTooLarge, "component", reason, "build it optimised for size and without debug information")
+}
+
 /// Why a component is not compiled or not loaded.
 pub(crate) fn of_sandbox(error: SandboxError) -> AdmitError {
     let component = || "component".to_owned();

@@ -1,6 +1,6 @@
 //! A trial of every hook: an instance, `open`, and one row through each function.
 //!
-//! No pipeline is known yet, so `open` gets no config and no fields, and the row is made up of what the plan says that the hook
+//! No pipeline is known yet, so `open` gets no config and no fields (a window hook: one value), and the row is made up of what the plan says that the hook
 //! reads. What a hook says no to under these circumstances (a fault, a wrong plan, a trap on the made-up row) is a remark: a
 //! job's submission opens it again with its own config. What no config mends is a refusal: a component that cannot start, an
 //! `open` that traps or does not end, one row that uses up the fuel of a call, an answer that breaks the contract.
@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use tidegate_sandbox::{Component, HookKind, MemoryTotal, NoLog, OpenError, OpenOptions};
 use tidegate_types::hooks::{AggregateHook, Call, Cells, DecisionRequest, HookError, HookResult, MapHook, WindowHook};
-use tidegate_types::{PaneBatch, PaneInfo, PaneOp, Timing, Watermark};
+use tidegate_types::{Column, Field, Kind, PaneBatch, PaneInfo, PaneOp, Timing, Watermark};
 
 use crate::error::AdmitError;
 use crate::refusal::{self, NotOpened, by};
@@ -109,7 +109,9 @@ impl Trying<'_> {
     }
 
     fn windower(&mut self, component: &Component) -> Result<(), AdmitError> {
-        let opened = component.open_windower(CONFIG, &[], &[], &[], self.options());
+        // A pane has at least one value, unlike a key or a source, which may have no field.
+        let value = [Field::typed("value", Kind::Int, true)];
+        let opened = component.open_windower(CONFIG, &[], &[], &value, self.options());
         let Some(mut hook) = self.opened(opened)? else { return Ok(()) };
         let rows = row::of(&hook.plan().reads);
         self.twice("assign", |call| WindowHook::assign(&mut *hook, call, &rows))?;
@@ -119,7 +121,7 @@ impl Trying<'_> {
                 starts: vec![WINDOW.0],
                 ends: vec![WINDOW.1],
                 counts: vec![1],
-                watermark: Watermark::At(WINDOW.0),
+                watermark: Watermark::at(WINDOW.0),
             };
             self.once("decide", |call| WindowHook::decide(&mut *hook, call, &request))?;
         }
@@ -129,10 +131,10 @@ impl Trying<'_> {
                 timing: Timing::OnTime,
                 index: 0,
                 is_last: false,
-                watermark: Watermark::At(WINDOW.1),
+                watermark: Watermark::at(WINDOW.1),
                 op: PaneOp::Insert,
             };
-            let panes = PaneBatch { keys: Vec::new(), values: Vec::new(), infos: vec![info] };
+            let panes = PaneBatch { keys: Vec::new(), values: vec![Column::Null(1)], infos: vec![info] };
             self.once("emit", |call| WindowHook::emit(&mut *hook, call, &panes))?;
         }
         Ok(())
@@ -158,21 +160,21 @@ impl Trying<'_> {
         }
     }
 
-    /// Calls a function in the instance at hand and in a fresh one, and remarks on answers that differ.
+    /// Calls a function twice in one instance, and remarks on answers that differ.
     fn twice<T: Debug>(
         &mut self,
         function: &'static str,
         mut call: impl FnMut(Call) -> HookResult<T>,
     ) -> Result<Option<T>, AdmitError> {
         let Some(first) = self.once(function, &mut call)? else { return Ok(None) };
-        match call(Call { fresh_instance: true, ..Call::USUAL }) {
+        let place = format!("{}.{function}", self.hook);
+        match call(Call::USUAL) {
             Ok(second) if format!("{first:?}") == format!("{:?}", second.value) => {}
             Ok(_) => self.trial.remarks.push(format!(
-                "{}.{function}: not-repeatable: a fresh instance answers the same row otherwise; answers may depend on the config, \
-                 the plan and the arguments alone",
-                self.hook
+                "{place}: not-repeatable: the same row got another answer the second time; answers may depend on the config, the \
+                 plan and the arguments alone"
             )),
-            Err(error) => self.trial.remarks.push(format!("{}.{function}: in a fresh instance: {error}", self.hook)),
+            Err(error) => self.trial.remarks.push(format!("{place}: the same row failed the second time: {error}")),
         }
         Ok(Some(first))
     }

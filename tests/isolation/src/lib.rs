@@ -6,6 +6,7 @@
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
+pub mod admit;
 pub mod aggregator;
 pub mod host;
 pub mod mapper;

@@ -90,12 +90,7 @@ impl Registry {
     ///
     /// # Errors
     /// Not found, revoked, damaged files, or a component that this version of the host admits no more.
-    pub async fn fetch(
-        &self,
-        tenant: &TenantId,
-        name: &str,
-        version: Option<&str>,
-    ) -> Result<Fetched, RegistryError> {
+    pub async fn fetch(&self, tenant: &TenantId, name: &str, version: Option<&str>) -> Result<Fetched, RegistryError> {
         let artifact = self.find(tenant, name, version).await?.ok_or_else(|| not_found(name, version))?;
         if let Some(revoked) = artifact.revoked {
             let Artifact { name, version, .. } = artifact;

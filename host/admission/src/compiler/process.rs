@@ -1,14 +1,15 @@
 //! One child from its start to its end: fed, read and watched at once.
 
 use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process_group, pidfd_open, waitid};
 
 use super::CompileLimits;
 use crate::answer::{self, Answer, MAX_HEADER_BYTES};
@@ -38,10 +39,13 @@ pub(super) fn run(program: &Path, component: &[u8], limits: &CompileLimits) -> i
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
+        // A group of its own, so that whatever it might start ends with it.
+        .process_group(0)
         .spawn()?;
-    let mut child = Watched(child);
-    let pidfd = pidfd_open(Pid::from_child(&child.0), PidfdFlags::empty())?;
-    let (stdin, stdout, stderr) = (child.0.stdin.take(), child.0.stdout.take(), child.0.stderr.take());
+    let mut child = Watched { child, status: None };
+    let pidfd = pidfd_open(Pid::from_child(&child.child), PidfdFlags::empty())?;
+    let Child { stdin, stdout, stderr, .. } = &mut child.child;
+    let (stdin, stdout, stderr) = (stdin.take(), stdout.take(), stderr.take());
     let (Some(mut stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
         return Err(io::Error::other("a child without pipes"));
     };
@@ -52,7 +56,11 @@ pub(super) fn run(program: &Path, component: &[u8], limits: &CompileLimits) -> i
         named("compile-feed").spawn_scoped(scope, move || drop(stdin.write_all(component)))?;
         let answer = named("compile-read").spawn_scoped(scope, move || read_answer(stdout, most))?;
         let said = named("compile-said").spawn_scoped(scope, move || read_said(stderr))?;
-        let in_time = ends_within(&pidfd, limits.wall)?;
+        let (told, ended) = channel();
+        let pidfd = pidfd.as_fd();
+        named("compile-wait").spawn_scoped(scope, move || drop(told.send(wait(pidfd))))?;
+        let in_time = ended.recv_timeout(limits.wall).is_ok();
+        // The threads end when it does.
         let status = child.end()?;
         let answer = answer.join().map_err(|_| io::Error::other("the reader of a child panicked"))?;
         let said = said.join().map_err(|_| io::Error::other("the reader of a child panicked"))?;
@@ -85,29 +93,35 @@ fn read_said(stderr: ChildStderr) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Whether the process ends within this time.
-fn ends_within(pidfd: &OwnedFd, time: Duration) -> io::Result<bool> {
-    let timeout =
-        Timespec { tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX), tv_nsec: i64::from(time.subsec_nanos()) };
+/// Waits for the end of a process, and leaves it to be reaped.
+fn wait(pidfd: BorrowedFd<'_>) -> io::Result<()> {
     loop {
-        // Interrupted waits begin anew: the host handles few signals, and the child has a limit of its own.
-        match poll(&mut [PollFd::new(pidfd, PollFlags::IN)], Some(&timeout)) {
-            Ok(ready) => return Ok(ready > 0),
-            Err(rustix::io::Errno::INTR) => {}
+        match waitid(WaitId::PidFd(pidfd), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+            Ok(_) => return Ok(()),
+            Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
     }
 }
 
 /// A child that does not outlive this value.
-struct Watched(Child);
+struct Watched {
+    child: Child,
+    /// Once it is reaped, its number may be somebody else's.
+    status: Option<ExitStatus>,
+}
 
 impl Watched {
-    /// Ends it, if it has not ended, and reaps it.
+    /// Ends it, if it has not ended, with all of its group, and reaps it.
     fn end(&mut self) -> io::Result<ExitStatus> {
+        if let Some(status) = self.status {
+            return Ok(status);
+        }
         // One that has ended cannot be killed, and keeps its status.
-        let _ = self.0.kill();
-        self.0.wait()
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        let status = self.child.wait()?;
+        self.status = Some(status);
+        Ok(status)
     }
 }
 
