@@ -4,6 +4,7 @@ use std::path::Path;
 
 use tidegate_pipeline::{Parsed, parse};
 
+use crate::bounded;
 use crate::console::Console;
 use crate::failure::{Failure, one_line};
 
@@ -16,11 +17,7 @@ const LARGEST: u64 = 1 << 20;
 /// If it cannot be read, is wrong, or asks for what this release does not run.
 pub(crate) fn load(path: &Path, console: &Console) -> Result<Parsed, Failure> {
     let wrong = |reason: &dyn std::fmt::Display| Failure::invalid(format!("{}: {reason}", path.display()));
-    let size = std::fs::metadata(path).map_err(|error| wrong(&error))?.len();
-    if size > LARGEST {
-        return Err(wrong(&format!("has {size} bytes, and a pipeline file at most {LARGEST}; is it the right file?")));
-    }
-    let text = std::fs::read(path).map_err(|error| wrong(&error))?;
+    let text = bounded::read(path, "a pipeline file", LARGEST).map_err(|error| wrong(&error))?;
     let text = String::from_utf8(text).map_err(|_| wrong(&"is not UTF-8 text"))?;
     let parsed = parse(&text).map_err(|error| wrong(&error))?;
     parsed.check_supported().map_err(|error| wrong(&error))?;

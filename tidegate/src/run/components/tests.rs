@@ -80,10 +80,8 @@ fn a_malformed_flag_is_refused() {
 }
 
 #[test]
-fn unsigned_components_need_the_flag() {
+fn a_file_that_is_not_there_is_named_with_its_flag() {
     let files = BTreeMap::from([(ComponentRef { name: "a".into(), version: None }, PathBuf::from("none.wasm"))]);
-    let failure = Components::load(&files, false).err().unwrap();
-    assert!(failure.status == 2 && failure.message.unwrap().contains("--allow-unsigned"));
-    let failure = Components::load(&files, true).err().unwrap();
+    let failure = Components::load(&files, &Trust::Unsigned).err().unwrap();
     assert!(failure.status == 2 && failure.message.unwrap().starts_with("--component a=none.wasm: "));
 }
