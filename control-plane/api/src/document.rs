@@ -20,7 +20,7 @@ use crate::services::Shared;
 const COMMON: &[Code] = &[codes::BAD_REQUEST, codes::INTERNAL, codes::OVERLOADED, codes::TOOK_TOO_LONG];
 
 /// What every operation that needs a token answers with, too.
-const OF_CALLERS: &[Code] = &[codes::UNAUTHENTICATED, codes::DENIED, codes::UNAVAILABLE];
+const OF_CALLERS: &[Code] = &[codes::UNAUTHENTICATED, codes::DENIED, codes::TOO_MANY_REQUESTS, codes::UNAVAILABLE];
 
 /// The operations that need no token.
 const OPEN: &[&str] = &["health", "openapi"];

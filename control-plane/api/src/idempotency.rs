@@ -29,15 +29,15 @@ use record::{Kept, Record, State};
 pub(crate) use sweeper::Sweeper;
 
 /// The header with the key.
-pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
+pub(crate) const IDEMPOTENCY_KEY: &str = "idempotency-key";
 /// The header that marks an answer that was given before.
-pub const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 /// The longest key, characters.
-pub const MAX_KEY_CHARS: usize = 255;
+pub(crate) const MAX_KEY_CHARS: usize = 255;
 /// How long an answer is kept, ms.
-pub const KEEP_MS: i64 = 24 * 60 * 60 * 1000;
+pub(crate) const KEEP_MS: i64 = 24 * 60 * 60 * 1000;
 /// How long a request that never ended holds its key, ms.
-pub const LEASE_MS: i64 = 2 * 60 * 1000;
+pub(crate) const LEASE_MS: i64 = 2 * 60 * 1000;
 /// The store's kind of these documents.
 const KIND: &str = "idempotency";
 /// So often a lost race for the key is run again.
@@ -164,7 +164,8 @@ async fn take(api: &Shared, place: &str, digest: String) -> Answer<Taken> {
 
 /// What stands under the key already. `None`: nothing that counts any more.
 fn judge(found: &Document, asked: &Record) -> Answer<Option<Taken>> {
-    let kept = Record::from_json(&found.body).map_err(|error| Problem::internal(format!("{KIND}/{}: {error}", found.path)))?;
+    let kept =
+        Record::from_json(&found.body).map_err(|error| Problem::internal(format!("{KIND}/{}: {error}", found.path)))?;
     if kept.is_over(asked.at) {
         return Ok(None);
     }

@@ -1,24 +1,28 @@
 //! Places: how much is done at once, over all tenants and for each.
 //!
-//! Log and tables block, so their calls run on tokio's blocking threads. Invariant: a tenant has at most its own places
-//! there, held until the call itself has ended (also when the request was given up), so that one tenant's slow or many
-//! calls leave threads for the others.
+//! Invariant: of everything that requests share (places in the gate, memory for bodies, blocking threads) a tenant has its own
+//! part and no more, so one tenant's slow or many requests leave room for the others. A place is held until what it was taken
+//! for has ended, also when the request was given up: log and tables block, and a blocking call cannot be stopped.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tidegate_types::TenantId;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::problem::{Answer, Problem, codes};
 use crate::settings::ApiSettings;
 
+/// Memory for bodies is counted in these, bytes.
+const BODY_UNIT: usize = 4 * 1024;
+
 /// All places.
 pub(crate) struct Places {
     settings: ApiSettings,
     requests: Arc<Semaphore>,
+    bodies: Arc<Semaphore>,
     waits: Arc<Semaphore>,
     /// One entry for each tenant that has asked since the process started.
     tenants: Mutex<BTreeMap<TenantId, TenantPlaces>>,
@@ -26,6 +30,8 @@ pub(crate) struct Places {
 
 #[derive(Clone)]
 struct TenantPlaces {
+    requests: Arc<Semaphore>,
+    bodies: Arc<Semaphore>,
     calls: Arc<Semaphore>,
     waits: Arc<Semaphore>,
     making: Arc<Mutex<()>>,
@@ -36,6 +42,7 @@ impl Places {
         Self {
             settings,
             requests: Arc::new(Semaphore::new(settings.requests)),
+            bodies: Arc::new(Semaphore::new(settings.body_bytes / BODY_UNIT)),
             waits: Arc::new(Semaphore::new(settings.waits)),
             tenants: Mutex::default(),
         }
@@ -45,6 +52,31 @@ impl Places {
     pub(crate) fn enter(&self) -> Answer<OwnedSemaphorePermit> {
         let full = |_| Problem::new(codes::OVERLOADED, "every place for a request is taken");
         Arc::clone(&self.requests).try_acquire_owned().map_err(full)
+    }
+
+    /// A place for a request of a tenant.
+    pub(crate) fn enter_as(&self, tenant: &TenantId) -> Answer<OwnedSemaphorePermit> {
+        let most = self.settings.requests_per_tenant;
+        let full = |_| busy(format!("the tenant has {most} requests running"));
+        self.of(tenant).requests.try_acquire_owned().map_err(full)
+    }
+
+    /// Room for a body of so many bytes: two permits, the tenant's and the process's.
+    pub(crate) async fn body(
+        &self,
+        tenant: &TenantId,
+        bytes: usize,
+    ) -> Answer<(OwnedSemaphorePermit, OwnedSemaphorePermit)> {
+        let own = room(self.of(tenant).bodies, bytes, self.settings.body_bytes_per_tenant);
+        let Ok(Ok(own)) = timeout(self.settings.queue_timeout, own).await else {
+            let most = self.settings.body_bytes_per_tenant;
+            return Err(busy(format!("the bodies of the tenant's running requests have {most} bytes together")));
+        };
+        let all = room(Arc::clone(&self.bodies), bytes, self.settings.body_bytes);
+        match timeout(self.settings.queue_timeout, all).await {
+            Ok(Ok(all)) => Ok((own, all)),
+            _ => Err(Problem::new(codes::OVERLOADED, "all the room for bodies is taken")),
+        }
     }
 
     /// Makes a blocking call for a tenant.
@@ -83,12 +115,20 @@ impl Places {
     fn of(&self, tenant: &TenantId) -> TenantPlaces {
         let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         let make = || TenantPlaces {
+            requests: Arc::new(Semaphore::new(self.settings.requests_per_tenant)),
+            bodies: Arc::new(Semaphore::new(self.settings.body_bytes_per_tenant / BODY_UNIT)),
             calls: Arc::new(Semaphore::new(self.settings.calls_per_tenant)),
             waits: Arc::new(Semaphore::new(self.settings.waits_per_tenant)),
             making: Arc::default(),
         };
         tenants.entry(tenant.clone()).or_insert_with(make).clone()
     }
+}
+
+/// Room of so many bytes; the whole room at most, so that a single large body finds its place.
+async fn room(places: Arc<Semaphore>, bytes: usize, most: usize) -> Result<OwnedSemaphorePermit, AcquireError> {
+    let units = bytes.min(most) / BODY_UNIT;
+    places.acquire_many_owned(u32::try_from(units).unwrap_or(u32::MAX)).await
 }
 
 /// Runs blocking work that keeps its place until it ends.

@@ -10,16 +10,15 @@ mod query;
 mod upload;
 
 pub(crate) use auth::{By, Scope};
-pub(crate) use body::read_body;
+pub(crate) use body::{expected_bytes, read_body};
 pub(crate) use header::{content_type, one_header};
 pub(crate) use json::read_json;
 pub(crate) use query::Params;
 pub(crate) use upload::{Upload, read_upload};
 
-use axum::http::Uri;
 use tidegate_types::{Name, TenantId};
 
-use crate::problem::{Answer, Problem};
+use crate::problem::Answer;
 
 /// A thing's name in a path.
 pub(crate) fn name_in_path(what: &'static str, text: &str) -> Answer<Name> {
@@ -29,14 +28,4 @@ pub(crate) fn name_in_path(what: &'static str, text: &str) -> Answer<Name> {
 /// A tenant's name in a path.
 pub(crate) fn tenant_in_path(text: &str) -> Answer<TenantId> {
     text.parse().map_err(crate::problem::no_such("tenant", text))
-}
-
-/// A request without parameters must have none: a misspelt one is never silently ignored.
-pub(crate) fn no_query(uri: &Uri) -> Answer<()> {
-    match uri.query() {
-        None | Some("") => Ok(()),
-        Some(_) => {
-            Err(Problem::new(crate::problem::codes::BAD_REQUEST, "this path takes no query parameters; leave them out"))
-        }
-    }
 }

@@ -2,7 +2,10 @@
 //!
 //! Each file says which problems its operations answer with (`PROBLEMS`, by operation id); the OpenAPI document and the tests
 //! hold it to that.
-#![expect(unused_qualifications, reason = "the attribute that describes a route writes whole paths into the handler's code")]
+#![expect(
+    unused_qualifications,
+    reason = "the attribute that describes a route writes whole paths into the handler's code"
+)]
 
 pub(crate) mod artifacts;
 pub(crate) mod health;

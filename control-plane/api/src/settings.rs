@@ -11,6 +11,12 @@ pub struct ApiSettings {
     pub answer_timeout: Duration,
     /// Requests worked on at once, over all tenants.
     pub requests: usize,
+    /// Requests worked on at once of one tenant.
+    pub requests_per_tenant: usize,
+    /// Bytes of the large bodies (appends, uploads) held at once of one tenant.
+    pub body_bytes_per_tenant: usize,
+    /// The same over all tenants.
+    pub body_bytes: usize,
     /// Blocking calls (log, tables) at once of one tenant.
     pub calls_per_tenant: usize,
     /// How long a call waits for such a place.
@@ -27,6 +33,9 @@ impl Default for ApiSettings {
             body_timeout: Duration::from_secs(30),
             answer_timeout: Duration::from_secs(90),
             requests: 512,
+            requests_per_tenant: 64,
+            body_bytes_per_tenant: 128 * 1024 * 1024,
+            body_bytes: 1024 * 1024 * 1024,
             calls_per_tenant: 32,
             queue_timeout: Duration::from_secs(1),
             waits_per_tenant: 16,

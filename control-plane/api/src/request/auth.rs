@@ -8,18 +8,24 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use tidegate_tenancy::{Caller, Permission};
 use tidegate_types::TenantId;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::one_header;
 use crate::problem::{Problem, codes};
 use crate::services::Shared;
 
 /// Somebody whose token was accepted.
-pub(crate) struct By(pub(crate) Caller);
+pub(crate) struct By {
+    pub(crate) caller: Caller,
+    /// The place that its tenant gives to the request, until the request has ended.
+    place: Option<OwnedSemaphorePermit>,
+}
 
 /// Somebody who acts within the tenant of its token.
 pub(crate) struct Scope {
     pub(crate) caller: Caller,
     pub(crate) tenant: TenantId,
+    _place: Option<OwnedSemaphorePermit>,
 }
 
 impl FromRequestParts<Shared> for By {
@@ -27,13 +33,16 @@ impl FromRequestParts<Shared> for By {
 
     async fn from_request_parts(parts: &mut Parts, api: &Shared) -> Result<Self, Problem> {
         let refused = |why: &str| Problem::new(codes::UNAUTHENTICATED, why);
-        let header = one_header(&parts.headers, AUTHORIZATION.as_str()).map_err(|_| refused("the token is not readable"))?;
+        let header =
+            one_header(&parts.headers, AUTHORIZATION.as_str()).map_err(|_| refused("the token is not readable"))?;
         let header = header.ok_or_else(|| refused("there is no bearer token"))?;
         let (scheme, token) = header.split_once(' ').ok_or_else(|| refused("there is no bearer token"))?;
         if !scheme.eq_ignore_ascii_case("bearer") {
             return Err(refused("the scheme of `Authorization` is not `Bearer`"));
         }
-        Ok(Self(api.services.tenancy.authenticate(token.trim()).await?))
+        let caller = api.services.tenancy.authenticate(token.trim()).await?;
+        let place = caller.tenant.as_ref().map(|tenant| api.places.enter_as(tenant)).transpose()?;
+        Ok(Self { caller, place })
     }
 }
 
@@ -41,9 +50,9 @@ impl FromRequestParts<Shared> for Scope {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Shared) -> Result<Self, Problem> {
-        let By(caller) = By::from_request_parts(parts, api).await?;
+        let By { caller, place } = By::from_request_parts(parts, api).await?;
         match caller.tenant.clone() {
-            Some(tenant) => Ok(Self { caller, tenant }),
+            Some(tenant) => Ok(Self { caller, tenant, _place: place }),
             None => Err(Problem::new(
                 codes::DENIED,
                 "this token belongs to no tenant, and the path is a tenant's; issue a token of the tenant \

@@ -29,6 +29,11 @@ pub(crate) async fn read_body(body: Body, limit: usize, what: &str, within: Dura
     }
 }
 
+/// The most bytes that the body will turn out to have, if it keeps within its limit.
+pub(crate) fn expected_bytes(body: &Body, limit: usize) -> usize {
+    body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok()).map_or(limit, |bytes| bytes.min(limit))
+}
+
 enum Broken {
     TooLarge,
     Lost,

@@ -25,6 +25,7 @@ pub(crate) fn content_type(headers: &HeaderMap, allowed: &[&str]) -> Answer<Stri
     if allowed.contains(&kind.as_str()) {
         return Ok(kind);
     }
-    let given = if kind.is_empty() { "there is no `Content-Type`".into() } else { format!("{kind:?} is not understood") };
+    let given =
+        if kind.is_empty() { "there is no `Content-Type`".into() } else { format!("{kind:?} is not understood") };
     Err(Problem::new(codes::UNSUPPORTED_MEDIA_TYPE, format!("{given}; send `{}`", allowed.join("` or `"))))
 }

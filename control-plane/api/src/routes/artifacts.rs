@@ -188,7 +188,8 @@ pub(crate) struct UploadForm {
 async fn upload_artifact(scope: Scope, State(api): State<Shared>, again: Repeatable, request: Request) -> Answer {
     scope.may(Permission::UploadArtifact)?;
     let limits = api.services.tenancy.limits_of(&scope.tenant).await?;
-    let Upload { component, signature } = read_upload(&api, request, limits.artifact_bytes).await?;
+    let upload = read_upload(&api, &scope.tenant, request, limits.artifact_bytes).await?;
+    let Upload { component, signature, room: _room } = upload;
     let content = [component.clone(), signature.clone()];
     let work = async {
         let artifact = api.services.registry.upload(&scope.caller, &scope.tenant, component, signature).await?;

@@ -96,22 +96,22 @@ pub(crate) struct KeyList {
     responses((status = 201, description = "The key", body = KeyDocument, headers(("Location" = String, description = "Its path")))),
 )]
 async fn add_key(
-    By(caller): By,
+    by: By,
     State(api): State<Shared>,
     Path(tenant): Path<String>,
     again: Repeatable,
     request: Request,
 ) -> Answer {
     let tenant = tenant_in_path(&tenant)?;
-    caller.may(Permission::ManageKeys, &tenant)?;
+    by.caller.may(Permission::ManageKeys, &tenant)?;
     let (new, content): (NewKey, _) = read_json(&api, request).await?;
     let key: PublicKey = new.public_key.trim().parse().map_err(unreadable)?;
     let work = async {
-        let added = api.services.tenancy.add_key(&caller, &tenant, &key, &new.label, new.not_after).await?;
+        let added = api.services.tenancy.add_key(&by.caller, &tenant, &key, &new.label, new.not_after).await?;
         let location = format!("/v1/tenants/{tenant}/keys/{}", added.id);
         Created::new(&KeyDocument::from(added), location)
     };
-    again.once(&api, &caller, &[&content], work).await
+    again.once(&api, &by.caller, &[&content], work).await
 }
 
 fn unreadable(error: impl std::fmt::Display) -> Problem {
@@ -125,9 +125,9 @@ fn unreadable(error: impl std::fmt::Display) -> Problem {
     params(("tenant" = String, Path, description = "The tenant's name")),
     responses((status = 200, description = "The tenant's keys, in the order in which they were added", body = KeyList)),
 )]
-async fn list_keys(By(caller): By, State(api): State<Shared>, Path(tenant): Path<String>) -> Answer {
+async fn list_keys(by: By, State(api): State<Shared>, Path(tenant): Path<String>) -> Answer {
     let tenant = tenant_in_path(&tenant)?;
-    let keys = api.services.tenancy.keys(&caller, &tenant).await?;
+    let keys = api.services.tenancy.keys(&by.caller, &tenant).await?;
     json(&KeyList { keys: keys.into_iter().map(KeyDocument::from).collect() })
 }
 
@@ -138,12 +138,8 @@ async fn list_keys(By(caller): By, State(api): State<Shared>, Path(tenant): Path
     params(("tenant" = String, Path, description = "The tenant's name"), ("id" = String, Path, description = "The key's id")),
     responses((status = 200, description = "The key, revoked", body = KeyDocument)),
 )]
-async fn revoke_key(
-    By(caller): By,
-    State(api): State<Shared>,
-    Path((tenant, id)): Path<(String, String)>,
-) -> Answer {
+async fn revoke_key(by: By, State(api): State<Shared>, Path((tenant, id)): Path<(String, String)>) -> Answer {
     let tenant = tenant_in_path(&tenant)?;
-    let revoked = api.services.tenancy.revoke_key(&caller, &tenant, &id).await?;
+    let revoked = api.services.tenancy.revoke_key(&by.caller, &tenant, &id).await?;
     json(&KeyDocument::from(revoked))
 }

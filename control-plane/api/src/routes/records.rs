@@ -29,19 +29,9 @@ pub(super) const PROBLEMS: &[OperationProblems] = &[
             codes::UNSUPPORTED_MEDIA_TYPE,
             codes::INVALID_REQUEST,
             codes::QUOTA_EXCEEDED,
-            codes::TOO_MANY_REQUESTS,
         ],
     ),
-    (
-        "read_records",
-        &[
-            codes::NOT_FOUND,
-            codes::OFFSET_NOT_KEPT,
-            codes::OFFSET_OUT_OF_RANGE,
-            codes::INVALID_REQUEST,
-            codes::TOO_MANY_REQUESTS,
-        ],
-    ),
+    ("read_records", &[codes::NOT_FOUND, codes::OFFSET_NOT_KEPT, codes::OFFSET_OUT_OF_RANGE, codes::INVALID_REQUEST]),
 ];
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {

@@ -29,15 +29,14 @@ pub(super) const PROBLEMS: &[OperationProblems] = &[
             codes::INVALID_REQUEST,
             codes::REQUEST_TIMEOUT,
             codes::QUOTA_EXCEEDED,
-            codes::TOO_MANY_REQUESTS,
             codes::REQUEST_IN_PROGRESS,
             codes::IDEMPOTENCY_KEY_REUSED,
         ],
     ),
-    ("list_streams", &[codes::TOO_MANY_REQUESTS]),
-    ("get_stream", &[codes::NOT_FOUND, codes::TOO_MANY_REQUESTS]),
-    ("seal_stream", &[codes::NOT_FOUND, codes::TOO_MANY_REQUESTS]),
-    ("delete_stream", &[codes::NOT_FOUND, codes::TOO_MANY_REQUESTS]),
+    ("list_streams", &[]),
+    ("get_stream", &[codes::NOT_FOUND]),
+    ("seal_stream", &[codes::NOT_FOUND]),
+    ("delete_stream", &[codes::NOT_FOUND]),
 ];
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -204,7 +203,10 @@ fn make(
             limits.room("streams", used, 1)?;
             limits.room("partitions", 0, u64::from(spec.partitions))?;
             if spec.max_record_bytes > limits.record_bytes {
-                let detail = format!("max_record_bytes: the tenant's limit `record_bytes` is {}; ask for less", limits.record_bytes);
+                let detail = format!(
+                    "max_record_bytes: the tenant's limit `record_bytes` is {}; ask for less",
+                    limits.record_bytes
+                );
                 return Err(Problem::invalid("max_record_bytes", detail));
             }
         }

@@ -18,10 +18,8 @@ use crate::services::Shared;
 use crate::settings::DEFAULT_ROWS;
 use crate::tables::{MAX_ROWS, RowOrder, RowQuery, TableInfo};
 
-pub(super) const PROBLEMS: &[OperationProblems] = &[
-    ("list_tables", &[codes::TOO_MANY_REQUESTS]),
-    ("read_rows", &[codes::NOT_FOUND, codes::INVALID_REQUEST, codes::TOO_MANY_REQUESTS]),
-];
+pub(super) const PROBLEMS: &[OperationProblems] =
+    &[("list_tables", &[]), ("read_rows", &[codes::NOT_FOUND, codes::INVALID_REQUEST])];
 
 /// The header with the position of the next page.
 pub(crate) const NEXT: HeaderName = HeaderName::from_static("tidegate-next");

@@ -6,7 +6,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::header::{ETAG, IF_MATCH};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
-use tidegate_tenancy::{LimitsChange, Permission, Tenant, TenancyError, TenantLimits};
+use tidegate_tenancy::{LimitsChange, Permission, TenancyError, Tenant, TenantLimits};
 use tidegate_types::TenantId;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::router::OpenApiRouter;
@@ -97,16 +97,17 @@ pub(crate) struct NewTenant {
         ("Location" = String, description = "Its path"), ("ETag" = String, description = "Its version"),
     ))),
 )]
-async fn create_tenant(By(caller): By, State(api): State<Shared>, again: Repeatable, request: Request) -> Answer {
-    caller.may_on_platform(Permission::CreateTenant)?;
+async fn create_tenant(by: By, State(api): State<Shared>, again: Repeatable, request: Request) -> Answer {
+    by.caller.may_on_platform(Permission::CreateTenant)?;
     let (new, content): (NewTenant, _) = read_json(&api, request).await?;
-    let id: TenantId = new.name.parse().map_err(|error: tidegate_types::NameError| Problem::invalid("name", error.to_string()))?;
+    let id: TenantId =
+        new.name.parse().map_err(|error: tidegate_types::NameError| Problem::invalid("name", error.to_string()))?;
     let work = async {
-        let tenant = api.services.tenancy.create_tenant(&caller, &id, new.limits).await?;
+        let tenant = api.services.tenancy.create_tenant(&by.caller, &id, new.limits).await?;
         let (location, etag) = (format!("/v1/tenants/{id}"), etag(tenant.version));
         Ok(Created::new(&TenantDocument::from(tenant), location)?.versioned(etag))
     };
-    again.once(&api, &caller, &[&content], work).await
+    again.once(&api, &by.caller, &[&content], work).await
 }
 
 /// Which tenants.
@@ -135,14 +136,14 @@ pub(crate) struct TenantList {
 #[utoipa::path(get, path = "/v1/tenants", tag = "tenants", params(TenantPage),
     responses((status = 200, description = "Tenants, ascending by name", body = TenantList)),
 )]
-async fn list_tenants(By(caller): By, State(api): State<Shared>, Params(page): Params<TenantPage>) -> Answer {
+async fn list_tenants(by: By, State(api): State<Shared>, Params(page): Params<TenantPage>) -> Answer {
     let limit = page.limit.unwrap_or(100);
     if !(1..=1000).contains(&limit) {
         return Err(Problem::invalid("limit", format!("{limit} is not from 1 to 1000")));
     }
     let after = page.after.as_deref().map(str::parse::<TenantId>).transpose();
     let after = after.map_err(|error| Problem::invalid("after", error.to_string()))?;
-    let (tenants, next) = api.services.tenancy.tenants(&caller, after.as_ref().map(TenantId::as_str), limit).await?;
+    let (tenants, next) = api.services.tenancy.tenants(&by.caller, after.as_ref().map(TenantId::as_str), limit).await?;
     json(&TenantList { tenants: tenants.into_iter().map(TenantDocument::from).collect(), next })
 }
 
@@ -155,9 +156,9 @@ async fn list_tenants(By(caller): By, State(api): State<Shared>, Params(page): P
         ("ETag" = String, description = "The version of the record"),
     ))),
 )]
-async fn get_tenant(By(caller): By, State(api): State<Shared>, Path(tenant): Path<String>) -> Answer {
+async fn get_tenant(by: By, State(api): State<Shared>, Path(tenant): Path<String>) -> Answer {
     let id = tenant_in_path(&tenant)?;
-    with_etag(api.services.tenancy.tenant(&caller, &id).await?)
+    with_etag(api.services.tenancy.tenant(&by.caller, &id).await?)
 }
 
 /// A change of limits.
@@ -182,24 +183,19 @@ pub(crate) struct TenantChange {
         ("ETag" = String, description = "The new version of the record"),
     ))),
 )]
-async fn set_limits(
-    By(caller): By,
-    State(api): State<Shared>,
-    Path(tenant): Path<String>,
-    request: Request,
-) -> Answer {
+async fn set_limits(by: By, State(api): State<Shared>, Path(tenant): Path<String>, request: Request) -> Answer {
     let id = tenant_in_path(&tenant)?;
-    caller.may(Permission::SetLimits, &id)?;
+    by.caller.may(Permission::SetLimits, &id)?;
     let expected = one_header(request.headers(), IF_MATCH.as_str())?.map(version_of).transpose()?.flatten();
     let (change, _): (TenantChange, _) = read_json(&api, request).await?;
-    let before = api.services.tenancy.tenant(&caller, &id).await?;
+    let before = api.services.tenancy.tenant(&by.caller, &id).await?;
     let version = expected.unwrap_or(before.version);
     let stale = || Problem::new(codes::PRECONDITION_FAILED, format!("the tenant's version is not {version} any more"));
     if version != before.version {
         return Err(stale());
     }
     let limits = change.limits.apply(&before.limits);
-    match api.services.tenancy.set_limits(&caller, &id, version, limits).await {
+    match api.services.tenancy.set_limits(&by.caller, &id, version, limits).await {
         Ok(tenant) => with_etag(tenant),
         Err(TenancyError::Conflict { .. }) if expected.is_some() => Err(stale()),
         Err(error) => Err(error.into()),
@@ -223,6 +219,8 @@ fn version_of(tag: &str) -> Answer<Option<u64>> {
         return Ok(None);
     }
     let version = tag.strip_prefix('"').and_then(|tag| tag.strip_suffix('"')).and_then(|tag| tag.parse().ok());
-    let wrong = || Problem::new(codes::PRECONDITION_FAILED, "`If-Match` names no version of a tenant; send the `ETag` as it was");
+    let wrong = || {
+        Problem::new(codes::PRECONDITION_FAILED, "`If-Match` names no version of a tenant; send the `ETag` as it was")
+    };
     Ok(Some(version.ok_or_else(wrong)?))
 }

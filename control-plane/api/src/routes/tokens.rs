@@ -47,7 +47,6 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schema(as = Role)]
-#[expect(dead_code, reason = "the schema of the tenancy crate's own role; a test holds the two together")]
 pub(crate) enum RoleName {
     /// Governs the platform: tenants, their limits, and tokens.
     PlatformAdmin,
@@ -131,24 +130,24 @@ pub(crate) struct TokenList {
     responses((status = 201, description = "The token", body = IssuedToken, headers(("Location" = String, description = "Its path")))),
 )]
 async fn issue_token(
-    By(caller): By,
+    by: By,
     State(api): State<Shared>,
     Path(tenant): Path<String>,
     again: Repeatable,
     request: Request,
 ) -> Answer {
     let tenant = tenant_in_path(&tenant)?;
-    caller.may(Permission::IssueToken, &tenant)?;
+    by.caller.may(Permission::IssueToken, &tenant)?;
     let (new, content): (NewToken, _) = read_json(&api, request).await?;
     let ttl = Duration::from_millis(new.ttl_ms.unwrap_or(DEFAULT_TTL_MS));
     let work = async {
         let tenancy = &api.services.tenancy;
-        let issued = tenancy.issue_token(&caller, Some(&tenant), new.role, &new.subject, ttl).await?;
+        let issued = tenancy.issue_token(&by.caller, Some(&tenant), new.role, &new.subject, ttl).await?;
         let location = format!("/v1/tenants/{tenant}/tokens/{}", issued.record.id);
         let answer = IssuedToken { token: issued.token, record: issued.record.into() };
         Ok(Created::new(&answer, location)?.secret())
     };
-    again.once(&api, &caller, &[&content], work).await
+    again.once(&api, &by.caller, &[&content], work).await
 }
 
 /// List tokens
@@ -158,9 +157,9 @@ async fn issue_token(
     params(("tenant" = String, Path, description = "The tenant's name")),
     responses((status = 200, description = "The tenant's tokens", body = TokenList)),
 )]
-async fn list_tokens(By(caller): By, State(api): State<Shared>, Path(tenant): Path<String>) -> Answer {
+async fn list_tokens(by: By, State(api): State<Shared>, Path(tenant): Path<String>) -> Answer {
     let tenant = tenant_in_path(&tenant)?;
-    let tokens = api.services.tenancy.tokens(&caller, Some(&tenant)).await?;
+    let tokens = api.services.tenancy.tokens(&by.caller, Some(&tenant)).await?;
     json(&TokenList { tokens: tokens.into_iter().map(TokenDocument::from).collect() })
 }
 
@@ -171,12 +170,8 @@ async fn list_tokens(By(caller): By, State(api): State<Shared>, Path(tenant): Pa
     params(("tenant" = String, Path, description = "The tenant's name"), ("id" = String, Path, description = "The token's id")),
     responses((status = 204, description = "It is revoked")),
 )]
-async fn revoke_token(
-    By(caller): By,
-    State(api): State<Shared>,
-    Path((tenant, id)): Path<(String, String)>,
-) -> Answer {
+async fn revoke_token(by: By, State(api): State<Shared>, Path((tenant, id)): Path<(String, String)>) -> Answer {
     let tenant = tenant_in_path(&tenant)?;
-    api.services.tenancy.revoke_token(&caller, Some(&tenant), &id).await?;
+    api.services.tenancy.revoke_token(&by.caller, Some(&tenant), &id).await?;
     Ok(nothing())
 }

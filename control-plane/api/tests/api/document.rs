@@ -82,7 +82,8 @@ fn every_operation_is_described() {
             }
             assert!(ids.insert(operation["operationId"].as_str().unwrap()), "{place}: an operation id stands twice");
             assert!(tags.contains(&&operation["tags"][0]), "{place}");
-            let named: Vec<&str> = operation["parameters"].as_array().into_iter().flatten().filter_map(|p| p["name"].as_str()).collect();
+            let named: Vec<&str> =
+                operation["parameters"].as_array().into_iter().flatten().filter_map(|p| p["name"].as_str()).collect();
             for part in template.split('/').filter(|part| part.starts_with('{')) {
                 assert!(named.contains(&part.trim_matches(['{', '}'])), "{place} does not describe {part}");
             }
@@ -114,6 +115,22 @@ fn every_reference_leads_somewhere() {
             _ => {}
         }
     }
+}
+
+/// The schema's own list of roles is the tenancy's.
+#[test]
+fn the_document_has_every_role() {
+    let document: Value = serde_json::from_str(&openapi_json()).unwrap();
+    let roles: Vec<&str> = tidegate_tenancy::Role::ALL.iter().map(|role| role.as_str()).collect();
+    let described = document["components"]["schemas"]["Role"].to_string();
+    let named: Vec<&str> = roles.iter().copied().filter(|role| described.contains(&format!("\"{role}\""))).collect();
+    assert_eq!(named, roles, "{described}");
+    assert_eq!(
+        described.matches("-admin\"").count()
+            + described.matches("developer\"").count()
+            + described.matches("viewer\"").count(),
+        4
+    );
 }
 
 #[test]

@@ -138,7 +138,10 @@ async fn an_upload_is_the_same_under_another_boundary() {
     let signature = signer.sign("enrich", "1.0.0", &component);
     let upload = |boundary: &str| {
         let body = form(boundary, &[("component", &component), ("signature", &signature)]);
-        post("/v1/artifacts").by(&platform.acme).typed(&format!("multipart/form-data; boundary={boundary}"), body).key("k")
+        post("/v1/artifacts")
+            .by(&platform.acme)
+            .typed(&format!("multipart/form-data; boundary={boundary}"), body)
+            .key("k")
     };
     platform.send(upload("one")).await.has_status(201);
     let again = platform.send(upload("two")).await.has_status(201);

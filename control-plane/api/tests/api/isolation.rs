@@ -1,9 +1,14 @@
 //! Two tenants: a token of one opens nothing of the other's. Every route of the OpenAPI document is walked.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
 use axum::http::Method;
 use serde_json::{Value, json};
+use tidegate_api::ApiSettings;
 
-use crate::harness::{Call, Platform, Signer, component_of, form, get, post};
+use crate::harness::{Call, Platform, Signer, TrickleBody, component_of, form, get, post};
 use crate::jobs::pipeline;
 
 /// Everything that a tenant can have, of acme's, named so that a name in another's answer is seen.
@@ -15,7 +20,8 @@ async fn acme_has_everything(platform: &Platform) -> (String, String) {
     platform.send(append).await.has_status(200);
     platform.send(post("/v1/jobs").by(&platform.acme).yaml(pipeline("acme-job", 1))).await.has_status(201);
     platform.tables.put("acme", "acme-table", json!({ "id": "acme-row", "n": 1 }));
-    let list = async |what: &str| platform.send(get(&format!("/v1/tenants/acme/{what}")).by(&platform.acme)).await.body();
+    let list =
+        async |what: &str| platform.send(get(&format!("/v1/tenants/acme/{what}")).by(&platform.acme)).await.body();
     let key = list("keys").await["keys"][0]["id"].as_str().unwrap().to_owned();
     let token = list("tokens").await["tokens"][0]["id"].as_str().unwrap().to_owned();
     (key, token)
@@ -103,7 +109,10 @@ async fn anothers_token_opens_nothing() {
             if template.contains('{') {
                 let may_not_at_all = reply.status == 403 && !template.contains("{tenant}") && method != Method::GET;
                 assert!(reply.status == 404 || may_not_at_all, "{place}");
-                assert!(role != "tenant-admin" || reply.status == 404, "an admin may everything, so it learns nothing: {place}");
+                assert!(
+                    role != "tenant-admin" || reply.status == 404,
+                    "an admin may everything, so it learns nothing: {place}"
+                );
             }
             let told = reply.text().replace("acme-", "");
             let only_what_was_asked = reply.status.is_client_error();
@@ -153,4 +162,41 @@ async fn a_platform_admin_has_no_tenants_rights() {
     }
     platform.send(get("/v1/tenants/acme").by(&platform.root)).await.has_status(200);
     platform.send(get("/v1/tenants").by(&platform.acme)).await.is_problem("denied");
+}
+
+#[tokio::test]
+async fn a_tenants_many_requests_leave_room_for_others() {
+    let settings = ApiSettings { requests_per_tenant: 1, ..ApiSettings::default() };
+    let platform = Arc::new(Platform::with(settings).await);
+    let sender = Arc::clone(&platform);
+    tokio::spawn(async move { sender.send(get("/v1/tables/blocked/rows").by(&sender.acme)).await });
+    platform.tables.gate.reached_by(1).await;
+    platform.send(get("/v1/streams").by(&platform.acme)).await.is_problem("too-many-requests");
+    platform.send(get("/v1/streams").by(&platform.bolt)).await.has_status(200);
+    platform.send(get("/v1/tenants").by(&platform.root)).await.has_status(200);
+}
+
+#[tokio::test]
+async fn a_tenants_large_bodies_leave_room_for_others() {
+    let room = 8 * 1024 * 1024;
+    let settings =
+        ApiSettings { body_bytes_per_tenant: room, queue_timeout: Duration::from_millis(5), ..ApiSettings::default() };
+    let platform = Arc::new(Platform::with(settings).await);
+    platform.stream("s", 1).await;
+    platform.send(post("/v1/streams").by(&platform.bolt).json(&json!({ "name": "s" }))).await.has_status(201);
+    let append = |token: &str| post("/v1/streams/s/records").by(token).lines("a\n");
+    let sender = Arc::clone(&platform);
+    // A body that does not say how long it will be, and never ends, has the room of the largest.
+    let endless = append(&platform.acme).body(Body::new(TrickleBody { first: Some("a".into()), breaks: false }));
+    tokio::spawn(async move { sender.send(endless).await });
+    // A body that fits beside it shows that the endless one has not come to its place yet.
+    let full = loop {
+        let reply = platform.send(append(&platform.acme).body("a\n".repeat(4096))).await;
+        if reply.status != 200 {
+            break reply;
+        }
+    };
+    full.is_problem("too-many-requests");
+    platform.send(append(&platform.acme)).await.has_status(200);
+    platform.send(append(&platform.bolt).body("a\n".repeat(4096))).await.has_status(200);
 }

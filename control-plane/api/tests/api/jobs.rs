@@ -79,19 +79,23 @@ async fn running(platform: &Platform, name: &str) -> Value {
 #[tokio::test]
 async fn a_pipeline_is_taken_as_yaml_and_as_json() {
     let platform = Platform::new().await;
-    for (place, kind) in ["application/yaml", "text/yaml; charset=utf-8", "application/x-yaml"].into_iter().enumerate() {
+    for (place, kind) in ["application/yaml", "text/yaml; charset=utf-8", "application/x-yaml"].into_iter().enumerate()
+    {
         let text = pipeline(&format!("job-{place}"), 1);
         platform.send(post("/v1/jobs").by(&platform.acme).typed(kind, text)).await.has_status(201);
     }
     let json = json!({
-        "job": "from-json", "version": 1,
+        "job": "from-json", "version": 1, "key_by": [],
         "source": { "log": "in", "timestamp_field": "t", "watermark": { "strategy": "bounded_out_of_orderness", "max_delay": "1s" } },
         "window": { "type": "tumbling", "size": "1m" },
         "aggregate": { "n": "count" },
         "sink": { "type": "log", "log": "out" },
     });
     platform.send(post("/v1/jobs").by(&platform.acme).json(&json)).await.has_status(201);
-    platform.send(post("/v1/jobs").by(&platform.acme).typed("text/plain", PIPELINE)).await.is_problem("unsupported-media-type");
+    platform
+        .send(post("/v1/jobs").by(&platform.acme).typed("text/plain", PIPELINE))
+        .await
+        .is_problem("unsupported-media-type");
 }
 
 #[tokio::test]
@@ -99,7 +103,12 @@ async fn a_wrong_pipeline_is_refused_with_path_and_line() {
     let platform = Platform::new().await;
     let zero = PIPELINE.replace("size: 1m", "size: 0s");
     let refused = platform.send(post("/v1/jobs").by(&platform.acme).yaml(zero)).await.is_problem("invalid-pipeline");
-    assert_eq!((&refused.body()["path"], &refused.body()["line"]), (&json!("window.size"), &json!(12)), "{}", refused.text());
+    assert_eq!(
+        (&refused.body()["path"], &refused.body()["line"]),
+        (&json!("window.size"), &json!(13)),
+        "{}",
+        refused.text()
+    );
     for broken in ["job: [", "", "{}", "a: &a [*a, *a]", "\u{0}"] {
         platform.send(post("/v1/jobs").by(&platform.acme).yaml(broken)).await.is_problem("invalid-pipeline");
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::http::Method;
 use serde_json::json;
 use tidegate_api::ApiSettings;
@@ -20,7 +21,7 @@ async fn every_code_is_answered_by_some_request() {
     }
 }
 
-/// A request that is answered with this problem.
+/// The answer of a request that has this problem.
 async fn provoke(code: &str) -> Reply {
     let settings = ApiSettings {
         body_timeout: Duration::from_millis(if code == "request-timeout" { 10 } else { 30_000 }),
@@ -31,110 +32,145 @@ async fn provoke(code: &str) -> Reply {
         ..ApiSettings::default()
     };
     let platform = Arc::new(Platform::with(settings).await);
-    let acme = platform.acme.clone();
-    let stream = |name: &str| post("/v1/streams").by(&acme).json(&json!({ "name": name }));
-    let append = |lines: &'static str| post("/v1/streams/s/records").by(&acme).lines(lines);
-    let submit = |text: String| post("/v1/jobs").by(&acme).yaml(text);
-    let producer = |call: Call, sequence: &str| call.header("tidegate-producer", "p").header("tidegate-sequence", sequence);
-    let call = match code {
-        "bad-request" => post("/v1/streams").by(&acme).typed("application/json", "{"),
-        "unauthenticated" => get("/v1/streams"),
-        "denied" => post("/v1/tenants").by(&acme).json(&json!({ "name": "x" })),
-        "not-found" => get("/v1/streams/nothing").by(&acme),
-        "method-not-allowed" => Call::new(Method::PUT, "/v1/streams").by(&acme),
-        "request-timeout" => {
-            let body = TrickleBody { first: Some("{".into()), breaks: false };
-            post("/v1/streams").by(&acme).typed("application/json", axum::body::Body::new(body))
-        }
-        "already-exists" => post("/v1/tenants").by(&platform.root).json(&json!({ "name": "acme" })),
-        "conflict" => {
-            platform.send(submit(PIPELINE.into())).await.has_status(201);
-            submit(PIPELINE.replace("campaign-metrics", "other").replace("too-late", "late"))
-        }
-        "version-not-newer" => {
-            platform.send(submit(pipeline("m", 2))).await.has_status(201);
-            submit(pipeline("m", 1))
-        }
-        "stream-sealed" => {
-            platform.stream("s", 1).await;
-            platform.send(post("/v1/streams/s/seal").by(&acme)).await.has_status(200);
-            append("a\n")
-        }
-        "sequence-too-low" | "sequence-reused" => {
-            platform.stream("s", 1).await;
-            platform.send(producer(append("a\n"), "5")).await.has_status(200);
-            producer(append("b\n"), if code == "sequence-reused" { "5" } else { "4" })
-        }
+    if let Some(reply) = beside_another(code, &platform).await {
+        return reply;
+    }
+    let call = match wrong_at_once(code, &platform) {
+        Some(call) => call,
+        None => match wrong_of_streams(code, &platform).await {
+            Some(call) => call,
+            None => wrong_after_another(code, &platform).await,
+        },
+    };
+    platform.send(call).await
+}
+
+fn stream(platform: &Platform, name: &str) -> Call {
+    post("/v1/streams").by(&platform.acme).json(&json!({ "name": name }))
+}
+
+fn submit(platform: &Platform, text: String) -> Call {
+    post("/v1/jobs").by(&platform.acme).yaml(text)
+}
+
+/// Problems of a request that is sent while another one is worked on.
+async fn beside_another(code: &str, platform: &Arc<Platform>) -> Option<Reply> {
+    let sender = Arc::clone(platform);
+    match code {
         "request-in-progress" => {
-            let first = submit(pipeline("slow", 1)).key("k");
-            let sender = Arc::clone(&platform);
+            let first = submit(platform, pipeline("slow", 1)).key("k");
             tokio::spawn(async move { sender.send(first).await });
             platform.runner.gate.reached_by(1).await;
-            let again = platform.send(submit(pipeline("slow", 1)).key("k")).await;
-            platform.runner.gate.open();
-            return again;
+            Some(platform.send(submit(platform, pipeline("slow", 1)).key("k")).await)
         }
-        "answer-not-kept" => {
-            let issue = || {
-                let new = json!({ "role": "viewer", "subject": "x" });
-                post("/v1/tenants/acme/tokens").by(&acme).json(&new).key("k")
-            };
-            platform.send(issue()).await.has_status(201);
-            issue()
+        "too-many-requests" | "overloaded" => {
+            tokio::spawn(async move { sender.send_unchecked(rows(&sender, "blocked")).await });
+            platform.tables.gate.reached_by(1).await;
+            let reply = platform.send(rows(platform, "other")).await;
+            platform.tables.gate.open();
+            Some(reply)
         }
-        "offset-not-kept" => {
-            let new = json!({ "name": "s", "retention": { "age_ms": 1 } });
-            platform.send(post("/v1/streams").by(&acme).json(&new)).await.has_status(201);
-            platform.send(append("a\n")).await.has_status(200);
-            platform.log.retain(i64::MAX).unwrap();
-            get("/v1/streams/s/records?from=0").by(&acme)
+        _ => None,
+    }
+}
+
+/// Problems that a single request has.
+fn wrong_at_once(code: &str, platform: &Platform) -> Option<Call> {
+    let acme = &platform.acme;
+    Some(match code {
+        "bad-request" => post("/v1/streams").by(acme).typed("application/json", "{"),
+        "unauthenticated" => get("/v1/streams"),
+        "denied" => post("/v1/tenants").by(acme).json(&json!({ "name": "x" })),
+        "not-found" => get("/v1/streams/nothing").by(acme),
+        "method-not-allowed" => Call::new(Method::PUT, "/v1/streams").by(acme),
+        "request-timeout" => {
+            let body = TrickleBody { first: Some("{".into()), breaks: false };
+            post("/v1/streams").by(acme).typed("application/json", Body::new(body))
         }
+        "already-exists" => post("/v1/tenants").by(&platform.root).json(&json!({ "name": "acme" })),
         "precondition-failed" => {
             let change = json!({ "limits": { "jobs": 1 } });
             patch("/v1/tenants/acme").by(&platform.root).json(&change).header("if-match", "\"0\"")
         }
-        "body-too-large" => post("/v1/streams").by(&acme).typed("application/json", " ".repeat(64 * 1024 + 1)),
-        "record-too-large" => {
-            let new = json!({ "name": "s", "max_record_bytes": 1 });
-            platform.send(post("/v1/streams").by(&acme).json(&new)).await.has_status(201);
-            append("ab\n")
+        "body-too-large" => post("/v1/streams").by(acme).typed("application/json", " ".repeat(64 * 1024 + 1)),
+        "unsupported-media-type" => post("/v1/streams").by(acme).body("{}"),
+        "invalid-request" => stream(platform, "no name"),
+        "invalid-pipeline" => submit(platform, "job: [".into()),
+        "unknown-component" => submit(platform, with_component("other")),
+        "internal" => rows(platform, "panics"),
+        "unavailable" => rows(platform, "broken"),
+        "took-too-long" => rows(platform, "blocked"),
+        _ => return None,
+    })
+}
+
+/// Problems that a stream in some state has.
+async fn wrong_of_streams(code: &str, platform: &Platform) -> Option<Call> {
+    let acme = &platform.acme;
+    let append = |lines: &'static str| post("/v1/streams/s/records").by(acme).lines(lines);
+    let counted = |sequence: &str, lines: &'static str| {
+        append(lines).header("tidegate-producer", "p").header("tidegate-sequence", sequence)
+    };
+    let new = match code {
+        "offset-not-kept" => json!({ "name": "s", "retention": { "age_ms": 1 } }),
+        "record-too-large" => json!({ "name": "s", "max_record_bytes": 1 }),
+        "stream-sealed" | "sequence-too-low" | "sequence-reused" | "offset-out-of-range" => json!({ "name": "s" }),
+        _ => return None,
+    };
+    platform.send(post("/v1/streams").by(acme).json(&new)).await.has_status(201);
+    Some(match code {
+        "offset-not-kept" => {
+            platform.send(append("a\n")).await.has_status(200);
+            platform.log.retain(i64::MAX).unwrap();
+            get("/v1/streams/s/records?from=0").by(acme)
         }
-        "unsupported-media-type" => post("/v1/streams").by(&acme).body("{}"),
-        "invalid-request" => stream("no name"),
-        "invalid-pipeline" => submit("job: [".into()),
-        "unknown-component" => submit(with_component("other")),
+        "record-too-large" => append("ab\n"),
+        "stream-sealed" => {
+            platform.send(post("/v1/streams/s/seal").by(acme)).await.has_status(200);
+            append("a\n")
+        }
+        "offset-out-of-range" => get("/v1/streams/s/records?from=1").by(acme),
+        _ => {
+            platform.send(counted("5", "a\n")).await.has_status(200);
+            counted(if code == "sequence-reused" { "5" } else { "4" }, "b\n")
+        }
+    })
+}
+
+/// Problems that a request has because of what was done before.
+async fn wrong_after_another(code: &str, platform: &Platform) -> Call {
+    let acme = &platform.acme;
+    match code {
+        "conflict" => {
+            platform.send(submit(platform, PIPELINE.into())).await.has_status(201);
+            submit(platform, PIPELINE.replace("campaign-metrics", "other").replace("too-late", "late"))
+        }
+        "version-not-newer" => {
+            platform.send(submit(platform, pipeline("m", 2))).await.has_status(201);
+            submit(platform, pipeline("m", 1))
+        }
+        "answer-not-kept" => {
+            let new = json!({ "role": "viewer", "subject": "x" });
+            let issue = || post("/v1/tenants/acme/tokens").by(acme).json(&new).key("k");
+            platform.send(issue()).await.has_status(201);
+            issue()
+        }
         "artifact-refused" => {
-            let signer = Signer::of(&platform, "acme", &acme).await;
-            signer.upload(&acme, "a", "1.0.0", "WASI")
+            let signer = Signer::of(platform, "acme", acme).await;
+            signer.upload(acme, "a", "1.0.0", "WASI")
         }
         "idempotency-key-reused" => {
-            platform.send(stream("s").key("k")).await.has_status(201);
-            stream("t").key("k")
-        }
-        "offset-out-of-range" => {
-            platform.stream("s", 1).await;
-            get("/v1/streams/s/records?from=1").by(&acme)
+            platform.send(stream(platform, "s").key("k")).await.has_status(201);
+            stream(platform, "t").key("k")
         }
         "quota-exceeded" => {
             let few = json!({ "limits": { "streams": 1 } });
             platform.send(patch("/v1/tenants/acme").by(&platform.root).json(&few)).await.has_status(200);
             platform.stream("s", 1).await;
-            stream("t")
+            stream(platform, "t")
         }
-        "too-many-requests" | "overloaded" => {
-            let sender = Arc::clone(&platform);
-            tokio::spawn(async move { sender.send_unchecked(rows(&sender, "blocked")).await });
-            platform.tables.gate.reached_by(1).await;
-            let reply = platform.send(rows(&platform, "other")).await;
-            platform.tables.gate.open();
-            return reply;
-        }
-        "internal" => rows(&platform, "panics"),
-        "unavailable" => rows(&platform, "broken"),
-        "took-too-long" => rows(&platform, "blocked"),
         other => panic!("nothing provokes {other}: add a request here"),
-    };
-    platform.send(call).await
+    }
 }
 
 fn rows(platform: &Platform, table: &str) -> Call {
@@ -188,7 +224,7 @@ async fn a_body_that_breaks_off_changes_nothing() {
     let platform = Platform::new().await;
     platform.stream("s", 1).await;
     let body = TrickleBody { first: Some("whole\nhal".into()), breaks: true };
-    let broken = post("/v1/streams/s/records").by(&platform.acme).lines(axum::body::Body::new(body));
+    let broken = post("/v1/streams/s/records").by(&platform.acme).lines(Body::new(body));
     platform.send(broken).await.is_problem("bad-request");
     let state = platform.send(get("/v1/streams/s").by(&platform.acme)).await.body();
     assert_eq!(state["records"], 0);

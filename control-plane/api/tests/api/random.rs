@@ -46,8 +46,25 @@ impl Draw {
             1 => "x".repeat(self.below(300)),
             _ => self
                 .of(&[
-                    "v1", "tenants", "streams", "jobs", "artifacts", "tables", "acme", "s", "records", "rows", "seal",
-                    "keys", "tokens", "1.0.0", "..", "", "18446744073709551616", "openapi.json", "health",
+                    "v1",
+                    "tenants",
+                    "streams",
+                    "jobs",
+                    "artifacts",
+                    "tables",
+                    "acme",
+                    "s",
+                    "records",
+                    "rows",
+                    "seal",
+                    "keys",
+                    "tokens",
+                    "1.0.0",
+                    "..",
+                    "",
+                    "18446744073709551616",
+                    "openapi.json",
+                    "health",
                 ])
                 .to_owned(),
         }
@@ -55,9 +72,20 @@ impl Draw {
 
     fn path(&mut self) -> String {
         let known = [
-            "/v1/tenants", "/v1/tenants/acme", "/v1/tenants/acme/tokens", "/v1/tenants/acme/keys", "/v1/artifacts",
-            "/v1/artifacts/a/1.0.0", "/v1/jobs", "/v1/jobs/m", "/v1/streams", "/v1/streams/s", "/v1/streams/s/records",
-            "/v1/streams/s/seal", "/v1/tables", "/v1/tables/t/rows",
+            "/v1/tenants",
+            "/v1/tenants/acme",
+            "/v1/tenants/acme/tokens",
+            "/v1/tenants/acme/keys",
+            "/v1/artifacts",
+            "/v1/artifacts/a/1.0.0",
+            "/v1/jobs",
+            "/v1/jobs/m",
+            "/v1/streams",
+            "/v1/streams/s",
+            "/v1/streams/s/records",
+            "/v1/streams/s/seal",
+            "/v1/tables",
+            "/v1/tables/t/rows",
         ];
         if self.below(4) > 0 {
             return self.of(&known).to_owned();
@@ -69,7 +97,8 @@ impl Draw {
     fn query(&mut self) -> String {
         let count = self.below(3);
         let names = ["partition", "from", "limit", "wait_ms", "key", "after", "where", "order", "reason", "name", "x"];
-        let values = ["0", "1", "-1", "x", "99999999999999999999", "", "key", "changed", "id:a", "a:b:c", "%ff", "a/1.0.0"];
+        let values =
+            ["0", "1", "-1", "x", "99999999999999999999", "", "key", "changed", "id:a", "a:b:c", "%ff", "a/1.0.0"];
         let mut pairs = Vec::new();
         for _ in 0..count {
             let value = if self.below(6) == 0 { self.escaped() } else { self.of(&values).to_owned() };
@@ -82,11 +111,25 @@ impl Draw {
 
     fn body(&mut self) -> Vec<u8> {
         let texts = [
-            "", "{}", "[]", "null", "{\"name\":\"n\"}", "{\"name\":7}", "{\"limits\":{\"jobs\":-1}}", "{\"limits\":{\"jobs\":2}}",
-            "{\"role\":\"viewer\",\"subject\":\"s\"}", "{\"role\":\"viewer\",\"subject\":\"s\",\"ttl_ms\":18446744073709551615}",
-            "{\"public_key\":\"\",\"not_after\":-9223372036854775808}", "job: m\nversion: 1\n", "a: *b", "{\"a\":{\"a\":{}}}",
-            "{\"name\":\"n\",\"partitions\":4294967295}", "{\"name\":\"n\",\"retention\":{\"age_ms\":18446744073709551615}}",
-            "--b\r\nContent-Disposition: form-data; name=\"component\"\r\n\r\nx\r\n--b--\r\n", "a\nb\n", "\u{feff}{}",
+            "",
+            "{}",
+            "[]",
+            "null",
+            "{\"name\":\"n\"}",
+            "{\"name\":7}",
+            "{\"limits\":{\"jobs\":-1}}",
+            "{\"limits\":{\"jobs\":2}}",
+            "{\"role\":\"viewer\",\"subject\":\"s\"}",
+            "{\"role\":\"viewer\",\"subject\":\"s\",\"ttl_ms\":18446744073709551615}",
+            "{\"public_key\":\"\",\"not_after\":-9223372036854775808}",
+            "job: m\nversion: 1\n",
+            "a: *b",
+            "{\"a\":{\"a\":{}}}",
+            "{\"name\":\"n\",\"partitions\":4294967295}",
+            "{\"name\":\"n\",\"retention\":{\"age_ms\":18446744073709551615}}",
+            "--b\r\nContent-Disposition: form-data; name=\"component\"\r\n\r\nx\r\n--b--\r\n",
+            "a\nb\n",
+            "\u{feff}{}",
         ];
         let mut body = if self.below(4) == 0 { self.bytes() } else { self.of(&texts).as_bytes().to_vec() };
         if !body.is_empty() && self.below(5) == 0 {
@@ -109,8 +152,16 @@ impl Draw {
             _ => call.by(&platform.acme),
         };
         let kinds = [
-            "application/json", "application/json", "application/yaml", "application/x-ndjson", "multipart/form-data; boundary=b",
-            "multipart/form-data", "", "text/plain", "application/json; charset=\"", ";;;",
+            "application/json",
+            "application/json",
+            "application/yaml",
+            "application/x-ndjson",
+            "multipart/form-data; boundary=b",
+            "multipart/form-data",
+            "",
+            "text/plain",
+            "application/json; charset=\"",
+            ";;;",
         ];
         if self.below(8) > 0 {
             call = call.header("content-type", self.of(&kinds));
@@ -154,5 +205,8 @@ async fn run(seed: u64) {
         assert!(reply.status.as_u16() < 500, "{place} -> {}", reply.text());
         if reply.status.is_success() { served += 1 } else { refused += 1 }
     }
-    assert!(served > ROUNDS / 50 && refused > ROUNDS / 50, "it draws one kind only: {served} served, {refused} refused");
+    assert!(
+        served > ROUNDS / 50 && refused > ROUNDS / 50,
+        "it draws one kind only: {served} served, {refused} refused"
+    );
 }

@@ -39,7 +39,8 @@ async fn what_is_left_out_has_its_default() {
 async fn wrong_settings_are_refused_with_their_field() {
     let platform = Platform::new().await;
     let path_of = async |body: Value| {
-        let reply = platform.send(post("/v1/streams").by(&platform.acme).json(&body)).await.is_problem("invalid-request");
+        let reply =
+            platform.send(post("/v1/streams").by(&platform.acme).json(&body)).await.is_problem("invalid-request");
         reply.body()["path"].as_str().unwrap_or_default().to_owned()
     };
     assert_eq!(path_of(json!({ "name": "a/b" })).await, "name");
@@ -60,7 +61,9 @@ async fn a_tenant_makes_as_many_streams_as_it_may() {
     let few = json!({ "name": "few", "limits": { "streams": 1, "partitions": 2 } });
     platform.send(post("/v1/tenants").by(&platform.root).json(&few)).await.has_status(201);
     let token = platform.token("few", "tenant-admin").await;
-    let make = |name: &str, partitions: u32| post("/v1/streams").by(&token).json(&json!({ "name": name, "partitions": partitions }));
+    let make = |name: &str, partitions: u32| {
+        post("/v1/streams").by(&token).json(&json!({ "name": name, "partitions": partitions }))
+    };
     platform.send(make("a", 3)).await.is_problem("quota-exceeded");
     platform.send(make("a", 2)).await.has_status(201);
     let full = platform.send(make("b", 1)).await.is_problem("quota-exceeded");
@@ -75,9 +78,11 @@ async fn a_sealed_partition_takes_no_more() {
     let platform = Platform::new().await;
     platform.stream("s", 2).await;
     let one = platform.send(post("/v1/streams/s/seal?partition=1").by(&platform.acme)).await.has_status(200).body();
-    let sealed: Vec<&Value> = one["partition_states"].as_array().unwrap().iter().map(|state| &state["sealed"]).collect();
+    let sealed: Vec<&Value> =
+        one["partition_states"].as_array().unwrap().iter().map(|state| &state["sealed"]).collect();
     assert_eq!((sealed, &one["sealed"]), (vec![&json!(false), &json!(true)], &json!(false)));
-    let append = |partition: u32| post(&format!("/v1/streams/s/records?partition={partition}")).by(&platform.acme).lines("a\n");
+    let append =
+        |partition: u32| post(&format!("/v1/streams/s/records?partition={partition}")).by(&platform.acme).lines("a\n");
     platform.send(append(1)).await.is_problem("stream-sealed");
     platform.send(append(0)).await.has_status(200);
     let all = platform.send(post("/v1/streams/s/seal").by(&platform.acme)).await.has_status(200).body();

@@ -47,7 +47,8 @@ async fn limits_change_only_over_the_version_that_was_read() {
 async fn a_token_counts_until_it_is_revoked() {
     let platform = Platform::new().await;
     let new = json!({ "role": "viewer", "subject": "dashboard", "ttl_ms": 3_600_000 });
-    let issued = platform.send(post("/v1/tenants/acme/tokens").by(&platform.acme).json(&new)).await.has_status(201).body();
+    let issued =
+        platform.send(post("/v1/tenants/acme/tokens").by(&platform.acme).json(&new)).await.has_status(201).body();
     let token = issued["token"].as_str().unwrap().to_owned();
     platform.send(get("/v1/streams").by(&token)).await.has_status(200);
     platform.send(post("/v1/streams").by(&token).json(&json!({ "name": "x" }))).await.is_problem("denied");

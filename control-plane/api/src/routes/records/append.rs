@@ -13,7 +13,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::spread::{BadLines, Bounds, partition_by_key, split};
 use crate::answer::json;
 use crate::problem::{Answer, Problem, codes};
-use crate::request::{Params, Scope, content_type, one_header, read_body};
+use crate::request::{Params, Scope, content_type, expected_bytes, one_header, read_body};
 use crate::routes::streams::find;
 use crate::services::Shared;
 use crate::settings::MAX_APPEND_RECORDS;
@@ -98,7 +98,9 @@ pub(crate) async fn append_records(
     let (stream, info) = find(&api, &scope, &name).await?;
     let most = usize::try_from(limits.append_bytes).unwrap_or(usize::MAX).min(MAX_BATCH_BYTES);
     let within = api.services.settings.body_timeout;
-    let body = read_body(request.into_body(), most, "the tenant's limit `append_bytes`", within).await?;
+    let body = request.into_body();
+    let _room = api.places.body(&scope.tenant, expected_bytes(&body, most)).await?;
+    let body = read_body(body, most, "the tenant's limit `append_bytes`", within).await?;
     let records = records(&body, &limits, &info)?;
     let records = place.deal(&api, &stream, &info, records)?;
     let batch = AppendBatch { records, ingest_time: api.services.clock.now(), producer };
@@ -127,14 +129,17 @@ fn records(body: &Bytes, limits: &TenantLimits, info: &StreamInfo) -> Answer<Vec
     let record_bytes = usize::try_from(most).unwrap_or(usize::MAX);
     split(body, Bounds { record_bytes, records: MAX_APPEND_RECORDS }).map_err(|bad| match bad {
         BadLines::TooLong { line, bytes } => {
-            let detail = format!("the record in line {line} has {bytes} bytes, at most {most} are allowed; none was appended");
+            let detail =
+                format!("the record in line {line} has {bytes} bytes, at most {most} are allowed; none was appended");
             Problem::new(codes::RECORD_TOO_LARGE, detail).at_line(Some(line))
         }
         BadLines::TooMany => Problem::new(
             codes::BODY_TOO_LARGE,
             format!("the body has more than {MAX_APPEND_RECORDS} records; send it in parts"),
         ),
-        BadLines::Nothing => Problem::invalid("body", "the body has no record; send at least one line that is not blank"),
+        BadLines::Nothing => {
+            Problem::invalid("body", "the body has no record; send at least one line that is not blank")
+        }
     })
 }
 

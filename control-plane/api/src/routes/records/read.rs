@@ -52,10 +52,9 @@ pub(crate) struct Which {
     wait_ms: u32,
 }
 
-/// One line of the answer.
+/// One line of the answer. The schema of lines that are written by hand, because a record is embedded as it is.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Record)]
-#[expect(dead_code, reason = "the schema of lines that are written by hand, because a record is embedded as it is")]
 pub(crate) struct RecordLine {
     /// The partition.
     partition: u32,
@@ -102,7 +101,7 @@ pub(crate) async fn read_records(
     if page.is_empty() && !page.chunk.sealed && which.wait_ms > 0 {
         let wait = Duration::from_millis(which.wait_ms.into());
         // Given up in the middle, a wait changes nothing: its thread ends with its slice.
-        if let Ok(waited) = timeout(wait, reader.wait(page.from)).await {
+        if let Ok(waited) = timeout(wait, reader.wait(page.from, wait.min(WAIT_SLICE))).await {
             page = waited?;
         }
     }
@@ -137,7 +136,7 @@ impl Reader {
     }
 
     /// Reads again whenever something happened to the stream, until there is a record or there never will be.
-    async fn wait(&self, from: u64) -> Answer<Page> {
+    async fn wait(&self, from: u64, slice: Duration) -> Answer<Page> {
         let mut places = self.api.places.wait(&self.stream.tenant)?;
         let (log, stream) = (Arc::clone(&self.api.services.log), self.stream.clone());
         let watch = self.api.places.call(&self.stream.tenant, move || log.watch(&stream)).await??;
@@ -151,7 +150,7 @@ impl Reader {
             let watched = Arc::clone(&watch);
             // The wait hands its places back with its end: given up in the middle, they are held until then.
             places = run((), move || {
-                watched.wait_past(seen, WAIT_SLICE);
+                watched.wait_past(seen, slice);
                 places
             })
             .await?;

@@ -13,7 +13,10 @@ pub(crate) struct SomeLimits;
 
 impl PartialSchema for Limits {
     fn schema() -> RefOr<Schema> {
-        object("What a tenant may use. In an answer all are there; in a request what is left out has its default.", true)
+        object(
+            "What a tenant may use. In an answer all are there; in a request what is left out has its default.",
+            true,
+        )
     }
 }
 

@@ -64,7 +64,8 @@ impl Gate {
     /// Returns once so many have come to the gate.
     pub(crate) async fn reached_by(self: &std::sync::Arc<Self>, waiting: usize) {
         let gate = self.clone();
-        let wait = move || drop(gate.moved.wait_while(gate.state.lock().unwrap(), |state| state.waiting < waiting).unwrap());
+        let wait =
+            move || drop(gate.moved.wait_while(gate.state.lock().unwrap(), |state| state.waiting < waiting).unwrap());
         tokio::task::spawn_blocking(wait).await.unwrap();
     }
 }

@@ -117,7 +117,8 @@ impl Reply {
 
     /// The problem's code; empty if it is none.
     pub(crate) fn code(&self) -> String {
-        let kind = serde_json::from_slice::<Value>(&self.bytes).ok().and_then(|body| body["type"].as_str().map(str::to_owned));
+        let kind =
+            serde_json::from_slice::<Value>(&self.bytes).ok().and_then(|body| body["type"].as_str().map(str::to_owned));
         kind.and_then(|kind| kind.rsplit('/').next().map(str::to_owned)).unwrap_or_default()
     }
 

@@ -109,7 +109,8 @@ pub(crate) fn upload(token: &str, parts: &[(&str, &[u8])]) -> Call {
 pub(crate) fn form(boundary: &str, parts: &[(&str, &[u8])]) -> Vec<u8> {
     let mut body = Vec::new();
     for (name, bytes) in parts {
-        let head = format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"{name}\"\r\n\r\n");
+        let head =
+            format!("--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"{name}\"\r\n\r\n");
         body.extend_from_slice(head.as_bytes());
         body.extend_from_slice(bytes);
         body.extend_from_slice(b"\r\n");

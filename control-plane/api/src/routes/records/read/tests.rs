@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 use super::*;
 
 fn line(record: &[u8]) -> String {
-    let stored =
-        Stored { offset: 7, ingest_time: 42, producer: "p\"1".into(), bytes: Bytes::copy_from_slice(record) };
+    let stored = Stored { offset: 7, ingest_time: 42, producer: "p\"1".into(), bytes: Bytes::copy_from_slice(record) };
     let mut out = Vec::new();
     write_line(&mut out, 3, &stored);
     String::from_utf8(out).unwrap()
