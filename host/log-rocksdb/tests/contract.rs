@@ -1,5 +1,7 @@
 //! The log on RocksDB keeps the contract of logs, also over restarts.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::path::Path;
 use std::sync::Arc;
 

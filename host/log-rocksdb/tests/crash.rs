@@ -4,6 +4,8 @@
 //! The child is this test binary, run again for one ignored test. It prints every acknowledgement, and what it wrote into
 //! the pipe before it was killed still arrives. `SEED=n` replays a run's moments, as far as moments can be replayed.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod crash {
     pub(crate) mod check;
     pub(crate) mod child;
@@ -47,21 +49,23 @@ fn acknowledged_records_survive_kills_once_and_in_order() {
             crash::check::check(folder.path(), &memory.acks);
         }
         assert!(memory.acks.len() > 100, "the rounds did something: {} acknowledgements", memory.acks.len());
-        assert!(
-            memory.acks.iter().any(|ack| ack.repeated),
-            "no batch was in doubt in any round; more rounds would show one"
+        let repeated = memory.acks.iter().filter(|ack| ack.repeated).count();
+        println!(
+            "{} acknowledgements, {repeated} of batches that an earlier round had left in doubt",
+            memory.acks.len()
         );
+        assert!(repeated > 0, "no kill left a batch in doubt that was there: the kills come at harmless moments");
     }
 }
 
 /// Runs the child until it has acknowledged so many batches, then kills it.
 fn kill_after(folder: &Path, round: u32, acks: u64, memory: &mut Memory) {
     let mut child = crash::child::command(folder, round, &memory.next).stdout(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut seen = 0;
     let mut killed = false;
     // Reading on to the end of the pipe: acknowledgements that were under way when the child was killed count too.
-    while let Some(line) = lines.next() {
+    for line in lines {
         let line = line.unwrap();
         assert!(!line.starts_with("error "), "{line}");
         if let Some(ack) = Ack::parse(&line) {

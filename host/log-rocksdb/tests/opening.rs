@@ -1,5 +1,7 @@
 //! What opening refuses, and what damage looks like.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::fs::{read_dir, write};
 use std::path::{Path, PathBuf};
 

@@ -2,6 +2,8 @@
 //!
 //! `cargo test -p tidegate-log-rocksdb --test throughput -- --ignored --nocapture`; `FOLDER=` chooses the disk.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 

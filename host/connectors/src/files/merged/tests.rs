@@ -50,8 +50,11 @@ fn pipes(pieces: Vec<Vec<&'static [u8]>>, arrival: Option<&str>) -> MergedFiles 
     MergedFiles::new(pieces.into_iter().map(open).collect(), arrival)
 }
 
-/// The partition and offset of each record, and the ends.
-fn read(source: &mut MergedFiles) -> (Vec<(u32, u64)>, Vec<(u32, PartitionId)>, bool) {
+/// The partition and offset of each record.
+type Places = Vec<(u32, u64)>;
+
+/// The records, the ends, and whether nothing follows.
+fn read(source: &mut MergedFiles) -> (Places, Vec<(u32, PartitionId)>, bool) {
     let batch = source.read(100, 1 << 20).unwrap();
     let partitions = batch.partition.iter().map(|id| id.unwrap().0);
     (partitions.zip(batch.offsets).collect(), batch.ended, batch.done)
