@@ -68,6 +68,8 @@ pub struct Emission {
     pub account: Account,
     /// How far the source is; none from other tasks.
     pub source: Option<SourceStatus>,
+    /// How far an operator's subtask is, if it has moved; none from other tasks.
+    pub operator: Option<OperatorStatus>,
     /// What the task shows of itself; in its last emission.
     pub report: Option<TaskReport>,
 }
@@ -92,6 +94,17 @@ pub struct SourceStatus {
     pub slowest: Option<(Value, Watermark)>,
     /// Bytes of records read since the last status.
     pub bytes: u64,
+}
+
+/// How far a subtask of an operator is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OperatorStatus {
+    /// The operator's id.
+    pub operator: Arc<str>,
+    /// Which of its subtasks, from 0.
+    pub subtask: u32,
+    /// Where it stands.
+    pub standing: OperatorStanding,
 }
 
 /// Decodes, maps, keys and deals what a source reads.
@@ -171,6 +184,8 @@ pub struct WindowTask {
     emissions: Sender<Emission>,
     subtask: u32,
     now: OperatorStanding,
+    /// What `now` was when it was last emitted.
+    told: OperatorStanding,
     before_end: Option<OperatorStanding>,
     peak: StateSize,
     /// The batch whose output was full before it was done, and the wall clock when it came.
@@ -182,7 +197,7 @@ impl WindowTask {
     #[must_use]
     pub fn new(input: Receiver<Batch>, operator: WindowOperator, emissions: Sender<Emission>, subtask: u32) -> Self {
         let (now, peak) = (OperatorStanding::START, StateSize::default());
-        Self { input, operator, emissions, subtask, now, before_end: None, peak, paused: None }
+        Self { input, operator, emissions, subtask, now, told: now, before_end: None, peak, paused: None }
     }
 
     /// What the operator shows of itself.
@@ -206,6 +221,15 @@ impl WindowTask {
         }
     }
 
+    /// How far the subtask is, if it has moved since it was last asked.
+    fn status(&mut self) -> Option<OperatorStatus> {
+        if self.now == self.told {
+            return None;
+        }
+        self.told = self.now;
+        Some(OperatorStatus { operator: Arc::clone(self.operator.id()), subtask: self.subtask, standing: self.now })
+    }
+
     /// Notes, for the report, how far the operator came with this batch, and what it keeps. `now`: the wall clock.
     fn note(&mut self, batch: &Batch, now: Option<EventTime>) {
         let entries = &batch.progress.entries;
@@ -222,10 +246,11 @@ impl WindowTask {
         self.peak.raise(self.operator.state());
     }
 
-    fn emit(&self, output: WindowOutput) {
-        let WindowOutput { panes, sides, account } = output;
-        if !panes.is_empty() || !sides.is_empty() || account != Account::default() {
-            self.emissions.send(Emission { panes, sides, account, ..Emission::default() });
+    fn emit(&mut self, output: WindowOutput) {
+        let WindowOutput { panes, sides, account, .. } = output;
+        let operator = self.status();
+        if operator.is_some() || !panes.is_empty() || !sides.is_empty() || account != Account::default() {
+            self.emissions.send(Emission { panes, sides, account, operator, ..Emission::default() });
         }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tidegate_connectors::{PaneSink, SideSink, SinkError};
 use tidegate_dataflow::channel::{Received, Receiver};
-use tidegate_dataflow::task::{Emission, Progress, SourceStatus, Task, TaskError, TaskReport};
+use tidegate_dataflow::task::{Emission, OperatorStatus, Progress, SourceStatus, Task, TaskError, TaskReport};
 use tidegate_dataflow::{Account, OperatorReport, Side, SideKind, SourceReport};
 use tidegate_formats::SideRecord;
 use tidegate_types::batch::index;
@@ -26,6 +26,34 @@ pub struct RunProgress {
     pub slowest_partition: Option<(Value, Watermark)>,
     /// Bytes of records read.
     pub bytes_read: u64,
+    /// How far each subtask of each operator is, in order; none of one that has not moved yet.
+    pub operators: Vec<OperatorStatus>,
+}
+
+impl RunProgress {
+    /// Nothing was heard yet.
+    #[must_use]
+    pub fn start() -> Self {
+        Self {
+            account: Account::default(),
+            watermark: Watermark::MIN,
+            clock: NO_CLOCK,
+            slowest_partition: None,
+            bytes_read: 0,
+            operators: Vec::new(),
+        }
+    }
+
+    /// A subtask has moved.
+    fn note(&mut self, status: OperatorStatus) {
+        let place = self
+            .operators
+            .binary_search_by(|known| (&known.operator, known.subtask).cmp(&(&status.operator, status.subtask)));
+        match place {
+            Ok(place) => self.operators[place] = status,
+            Err(place) => self.operators.insert(place, status),
+        }
+    }
 }
 
 /// What a run that came to its end shows of itself.
@@ -88,13 +116,7 @@ impl SinkTask {
         observer: Option<Box<dyn Observer>>,
         result: Arc<Mutex<Gathered>>,
     ) -> Self {
-        let progress = RunProgress {
-            account: Account::default(),
-            watermark: Watermark::MIN,
-            clock: NO_CLOCK,
-            slowest_partition: None,
-            bytes_read: 0,
-        };
+        let progress = RunProgress::start();
         Self { inputs, outputs, observer, progress, held: false, held_since: None, result }
     }
 
@@ -119,6 +141,9 @@ impl SinkTask {
         self.progress.account += emission.account;
         if let Some(report) = emission.report {
             self.gather(report);
+        }
+        if let Some(status) = emission.operator {
+            self.progress.note(status);
         }
         if let Some(SourceStatus { watermark, clock, slowest, bytes }) = emission.source {
             self.progress.watermark = watermark;

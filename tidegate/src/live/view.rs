@@ -109,6 +109,12 @@ fn times(progress: Option<&RunProgress>) -> String {
     if progress.clock != NO_CLOCK {
         line.push_str(&format!(", clock {}", text::time(progress.clock)));
     }
+    for subtasks in progress.operators.chunk_by(|a, b| a.operator == b.operator) {
+        let slowest = subtasks.iter().map(|subtask| subtask.standing.watermark).min().unwrap_or(Watermark::MIN);
+        if slowest < watermark {
+            line.push_str(&format!(", {} at {}", text::clean(&subtasks[0].operator), text::watermark(slowest)));
+        }
+    }
     line
 }
 

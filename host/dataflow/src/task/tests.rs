@@ -28,17 +28,36 @@ struct Bench {
     emissions: Receiver<Emission>,
 }
 
+fn job() -> Job {
+    let pipeline = tidegate_pipeline::parse(PIPELINE).unwrap().pipeline;
+    let options = JobOptions {
+        parallelism: 1,
+        batch_rows: 100,
+        partitions: vec![Value::Int(0), Value::Int(1)],
+        arrival_field: None,
+        wall_clock: Some(0),
+    };
+    Job::new(&pipeline, JobHooks::default(), options).unwrap()
+}
+
+/// Records: a partition and an event time each.
+fn source_batch(records: &[(u32, i64)]) -> SourceBatch {
+    let mut batch = SourceBatch::default();
+    let mut data = Vec::new();
+    for (partition, time) in records {
+        let start = u32::try_from(data.len()).unwrap();
+        data.extend(format!("{{\"t\": {time}}}").into_bytes());
+        batch.spans.push((start, u32::try_from(data.len()).unwrap()));
+        batch.partition.push(Some(PartitionId(*partition)));
+        batch.offsets.push(0);
+    }
+    batch.data = data.into();
+    batch
+}
+
 impl Bench {
     fn new() -> Self {
-        let pipeline = tidegate_pipeline::parse(PIPELINE).unwrap().pipeline;
-        let options = JobOptions {
-            parallelism: 1,
-            batch_rows: 100,
-            partitions: vec![Value::Int(0), Value::Int(1)],
-            arrival_field: None,
-            wall_clock: Some(0),
-        };
-        let job = Job::new(&pipeline, JobHooks::default(), options).unwrap();
+        let job = job();
         let signal = Signal::new();
         let (input, records) = channel(8, &signal);
         let (output, behind) = channel(1, &signal);
@@ -49,17 +68,7 @@ impl Bench {
 
     /// Hands in records: a partition and an event time each.
     fn read(&self, records: &[(u32, i64)]) {
-        let mut batch = SourceBatch::default();
-        let mut data = Vec::new();
-        for (partition, time) in records {
-            let start = u32::try_from(data.len()).unwrap();
-            data.extend(format!("{{\"t\": {time}}}").into_bytes());
-            batch.spans.push((start, u32::try_from(data.len()).unwrap()));
-            batch.partition.push(Some(PartitionId(*partition)));
-            batch.offsets.push(0);
-        }
-        batch.data = data.into();
-        self.input.send(Ok(batch));
+        self.input.send(Ok(source_batch(records)));
     }
 
     fn step(&mut self, now: i64) -> Progress {
@@ -125,4 +134,26 @@ fn the_last_emission_has_the_report() {
     };
     assert_eq!((&*report.source, report.partitions), ("source", vec![Value::Int(0), Value::Int(1)]));
     assert_eq!(report.watermarks.partitions[0].lateness.max().0, 1_000);
+}
+
+#[test]
+fn a_window_task_tells_where_it_stands_when_it_has_moved() {
+    let mut job = job();
+    let signal = Signal::new();
+    let (input, batches) = channel(8, &signal);
+    let (emitted, emissions) = channel(8, &signal);
+    let mut task = WindowTask::new(batches, job.windows.remove(0), emitted, 0);
+    let mut told = |records: &[(u32, i64)]| {
+        input.send(job.source.process(source_batch(records), Some(7)).unwrap().batch);
+        assert_eq!(task.step(Some(7)).unwrap(), Progress::Worked);
+        match emissions.receive() {
+            Received::Element(emission) => emission.operator.map(|status| (status.operator, status.standing)),
+            _ => None,
+        }
+    };
+    let at = |watermark| Some(("window".into(), OperatorStanding { watermark: Watermark::at(watermark), clock: 7 }));
+    assert_eq!(told(&[(0, 5_000)]), None, "the other partition holds the watermark back");
+    assert_eq!(told(&[(1, 4_000)]), at(4_000));
+    assert_eq!(told(&[(0, 6_000)]), None, "it has not moved");
+    assert_eq!(told(&[(1, 9_000)]), at(6_000));
 }

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tidegate_dataflow::OperatorStanding;
 use tidegate_dataflow::channel::{Signal, channel};
 
 use super::*;
@@ -53,4 +54,34 @@ fn a_task_that_never_waits_holds_nothing_back_for_long() {
     assert_eq!(step(1000 + LONGEST_HELD_MS - 1), 0);
     assert_eq!(step(1000 + LONGEST_HELD_MS), 3);
     assert_eq!(step(1000 + LONGEST_HELD_MS + 1), 3);
+}
+
+/// Keeps how far the operators were.
+struct Watching(Arc<Mutex<Vec<OperatorStatus>>>);
+
+impl Observer for Watching {
+    fn panes(&mut self, _panes: &PaneBatch) {}
+
+    fn progress(&mut self, progress: &RunProgress) {
+        self.0.lock().expect("no panic").clone_from(&progress.operators);
+    }
+}
+
+#[test]
+fn whoever_watches_sees_how_far_each_subtask_is() {
+    let (sender, receiver) = channel(4, &Signal::new());
+    let outputs =
+        Outputs { panes: Box::new(Counting::default()), too_late: None, duplicates: None, dead_letters: None };
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let mut task = SinkTask::new(vec![receiver], outputs, Some(Box::new(Watching(Arc::clone(&seen)))), Arc::default());
+    let status = |subtask, watermark| OperatorStatus {
+        operator: "window".into(),
+        subtask,
+        standing: OperatorStanding { watermark: Watermark::at(watermark), clock: NO_CLOCK },
+    };
+    for (subtask, watermark) in [(1, 5), (0, 7), (1, 6)] {
+        sender.send(Emission { operator: Some(status(subtask, watermark)), ..Emission::default() });
+        assert_eq!(task.step(None).expect("works"), Progress::Worked);
+    }
+    assert_eq!(*seen.lock().expect("no panic"), [status(0, 7), status(1, 6)]);
 }

@@ -1,6 +1,7 @@
 //! What a person sees, line by line.
 
-use tidegate_dataflow::Account;
+use tidegate_dataflow::task::OperatorStatus;
+use tidegate_dataflow::{Account, OperatorStanding};
 use tidegate_formats::parse_rfc3339;
 use tidegate_types::{Column, ColumnBuilder, Kind, PaneBatch, PaneInfo, PaneOp, Timing, ValueRef};
 
@@ -60,6 +61,7 @@ fn progress() -> RunProgress {
         clock: parse_rfc3339("2013-01-14T11:40:30Z").unwrap(),
         slowest_partition: Some((Value::from("LGA"), Watermark::MIN)),
         bytes_read: 0,
+        operators: Vec::new(),
     }
 }
 
@@ -82,6 +84,21 @@ fn a_screen_shows_progress_and_windows() {
             "2013-01-14 09:00–10:00  EWR     late #2          41",
         ]
     );
+}
+
+#[test]
+fn an_operator_that_is_behind_the_source_is_named_with_its_slowest_subtask() {
+    let mut progress = progress();
+    let at = |subtask, time: &str| OperatorStatus {
+        operator: "window".into(),
+        subtask,
+        standing: OperatorStanding { watermark: Watermark::at(parse_rfc3339(time).unwrap()), clock: NO_CLOCK },
+    };
+    progress.operators = vec![at(0, "2013-01-14T11:02:00Z"), at(1, "2013-01-14T10:58:00Z")];
+    let line = view(None, false).line(&READ, Some(&progress));
+    assert!(line.contains("clock 2013-01-14 11:40:30, window at 2013-01-14 10:58;"), "{line}");
+    progress.operators = vec![at(0, "2013-01-14T11:02:00Z")];
+    assert!(!view(None, false).line(&READ, Some(&progress)).contains("window at"));
 }
 
 #[test]
