@@ -56,7 +56,7 @@ impl WindowOperator {
             }
         };
         if !panes.infos.is_empty() {
-            out.panes.push(panes);
+            out.push(panes);
         }
         for fire in &emission.fires {
             self.shown(fire.slot);

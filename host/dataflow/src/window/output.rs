@@ -15,14 +15,22 @@ pub struct WindowOutput {
     pub sides: Vec<Side>,
     /// What became of the rows.
     pub account: Account,
+    /// The records in `panes`.
+    rows: usize,
 }
 
 /// An output is full with so many records of panes: what fires more goes on once they were taken.
 pub(super) const PANES_BEFORE_PAUSE: usize = 1 << 14;
 
 impl WindowOutput {
+    /// Adds panes after the others.
+    pub(super) fn push(&mut self, panes: PaneBatch) {
+        self.rows += panes.infos.len();
+        self.panes.push(panes);
+    }
+
     pub(super) fn is_full(&self) -> bool {
-        self.panes.iter().map(|panes| panes.infos.len()).sum::<usize>() >= PANES_BEFORE_PAUSE
+        self.rows >= PANES_BEFORE_PAUSE
     }
 }
 

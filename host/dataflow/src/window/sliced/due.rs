@@ -190,7 +190,7 @@ impl WindowOperator {
             }
             rows.push(&key, info, standing.as_ref().map_or(&[], |pane| &pane.values));
         }
-        out.panes.push(rows.finish(if retracts { None } else { Some(values) }));
+        out.push(rows.finish(if retracts { None } else { Some(values) }));
         for slot in slots {
             sliced.slots.give_back(&mut self.builtins, slot);
         }
