@@ -8,6 +8,7 @@ use wit_parser::Resolve;
 
 pub mod admit;
 pub mod aggregator;
+pub mod bomb;
 pub mod host;
 pub mod mapper;
 pub mod measure;

@@ -116,8 +116,8 @@ fn what_does_not_fit_into_an_instance() {
     assert_refused([
         (with_module("(memory 4096)", 1), Rule::ResourceLimit, ["component", "memory", "smaller"]),
         (with_module("(table 30000 funcref)", 1), Rule::ResourceLimit, ["component", "table", "smaller"]),
-        (with_module("(memory 1)", 5), Rule::ResourceLimit, ["component", "5 memories", "higher limit"]),
-        (with_module("(table 1 funcref)", 9), Rule::ResourceLimit, ["component", "9 tables", "higher limit"]),
+        (with_module("(memory 1)", 5), Rule::ResourceLimit, ["component", "5 Wasm linear memories", "higher limit"]),
+        (with_module("(table 1 funcref)", 9), Rule::ResourceLimit, ["component", "9 ", "higher limit"]),
         (with_module("", 100), Rule::ResourceLimit, ["component", "instances", "higher limit"]),
     ]);
 }
