@@ -78,13 +78,19 @@ pub(crate) fn read(
         })?;
     }
     if records.is_empty() && from < end {
-        catalog.check(stream)?;
-        stream.partition(partition)?.check_offset(&stream.id, partition, from)?;
-        let detail =
-            found.map_or_else(|| "nothing is there".into(), |first| format!("the first that is there is {first}"));
-        return Err(LogError::Corrupt { stream: stream.id.clone(), partition, offset: from, detail });
+        return Err(missing(catalog, stream, partition, from, found));
     }
     Ok(Chunk { records, start, end, sealed })
+}
+
+/// Why nothing is at an offset that was there a moment ago; `found`: the first offset that is there.
+fn missing(catalog: &Catalog, stream: &Stream, partition: u32, from: u64, found: Option<u64>) -> LogError {
+    let dropped = || stream.partition(partition)?.check_offset(&stream.id, partition, from);
+    if let Err(explained) = catalog.check(stream).and_then(|()| dropped()) {
+        return explained;
+    }
+    let detail = found.map_or_else(|| "nothing is there".into(), |first| format!("the first that is there is {first}"));
+    LogError::Corrupt { stream: stream.id.clone(), partition, offset: from, detail }
 }
 
 /// Takes what is wanted of a chunk: whether more may follow.
@@ -104,4 +110,30 @@ fn take(placed: Placed, from: u64, end: u64, allowance: &mut Allowance, records:
         records.push(Stored { offset, ingest_time, producer: producer.clone(), bytes });
     }
     records.last().is_none_or(|last| last.offset + 1 < end)
+}
+
+#[cfg(test)]
+mod tests {
+    use tidegate_log::{Retention, StreamId, StreamSpec};
+
+    use super::*;
+
+    fn stream(number: u64) -> Stream {
+        let id = StreamId { tenant: "acme".parse().unwrap(), name: "events".parse().unwrap() };
+        let spec = StreamSpec { partitions: 1, retention: Retention::default(), max_record_bytes: 1 };
+        Stream::new(id, number, spec, vec![PartitionInfo { start: 3, end: 9, ..PartitionInfo::default() }])
+    }
+
+    #[test]
+    fn what_a_reader_misses_is_explained_or_damage() {
+        let catalog = Catalog::default();
+        assert!(matches!(missing(&catalog, &stream(1), 0, 2, None), LogError::NotFound { .. }), "deleted meanwhile");
+        catalog.insert(stream(2));
+        assert!(matches!(missing(&catalog, &stream(1), 0, 2, None), LogError::NotFound { .. }), "and made again");
+        catalog.insert(stream(1));
+        let dropped = missing(&catalog, &stream(1), 0, 2, Some(3));
+        assert!(matches!(dropped, LogError::Gone { from: 2, start: 3, .. }), "{dropped}");
+        let damaged = missing(&catalog, &stream(1), 0, 4, Some(6)).to_string();
+        assert!(damaged.contains("offset 4: stored bytes are damaged (the first that is there is 6)"), "{damaged}");
+    }
 }

@@ -164,3 +164,41 @@ fn dropped_records_give_their_space_back() {
     let after = size(folder.path());
     assert!(2 * after < before, "{before} bytes with {RECORDS} records, {after} bytes with one");
 }
+
+#[test]
+fn a_torn_end_of_the_write_ahead_log_costs_whole_batches_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = RocksOptions::default();
+    {
+        let log = RocksLog::open(folder.path(), &options).unwrap();
+        let spec = StreamSpec { partitions: 2, retention: Retention::default(), max_record_bytes: 1 << 20 };
+        log.create(&stream(), &spec).unwrap();
+        for number in 0..30_u8 {
+            append(&log, vec![(0, Bytes::from(vec![number; 100])), (1, Bytes::from(vec![number; 100]))]);
+        }
+    }
+    let newest = files(folder.path(), "log").into_iter().max_by_key(|file| file.metadata().unwrap().len()).unwrap();
+    let whole = std::fs::read(&newest).unwrap();
+    let mut ends = Vec::new();
+    // What a crash may leave: an end that is missing, and one that is there in name only.
+    for cut in [1, 2, 60, 150, 400, 3000] {
+        for filler in [0, cut] {
+            let torn = [&whole[..whole.len() - cut], &vec![0; filler][..]].concat();
+            write(&newest, torn).unwrap();
+            let copy = tempfile::tempdir().unwrap();
+            for file in read_dir(folder.path()).unwrap().map(|entry| entry.unwrap()) {
+                std::fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
+            }
+            let log = RocksLog::open(copy.path(), &options).unwrap();
+            let [zero, one] = log.describe(&stream()).unwrap().partitions[..] else { panic!("two partitions") };
+            assert_eq!(zero, one, "a batch is there in both partitions or in none");
+            let records = log.read(&stream(), 1, 0, 100, 1 << 20).unwrap().records;
+            assert!((0..).zip(&records).all(|(number, record)| *record.bytes == [number; 100]));
+            assert_eq!(records.len() as u64, one.end);
+            append(&log, vec![(0, Bytes::new())]);
+            assert_eq!(log.read(&stream(), 0, zero.end, 1, 1).unwrap().records.len(), 1, "and it goes on from there");
+            ends.push(zero.end);
+        }
+    }
+    assert!(ends.iter().is_sorted_by(|a, b| a >= b) && ends[0] == 29 && ends[11] < 25, "{ends:?}");
+}

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -36,7 +37,9 @@ pub(crate) fn run() {
     }
     // The test harness has begun a line.
     say("\n");
-    let write_buffer_bytes = if told("LARGE_BUFFERS").is_empty() { 64 << 10 } else { 16 << 20 };
+    // Until somebody kills it; where the disk is to be full, until it must have been.
+    let (write_buffer_bytes, batches) =
+        if told("FULL_DISK").is_empty() { (64 << 10, u64::MAX) } else { (16 << 20, 500) };
     let log = RocksLog::open(&folder, &RocksOptions { write_buffer_bytes, ..RocksOptions::default() }).unwrap();
     log.create(&stream("kept"), &kept()).unwrap();
     log.create(&stream("trimmed"), &trimmed()).unwrap();
@@ -47,12 +50,12 @@ pub(crate) fn run() {
         for place in 0..PRODUCERS {
             let (log, counted) = (&log, format!("{COUNTED}{place}"));
             let first = next.get(counted.as_str()).copied().unwrap_or(0);
-            scope.spawn(move || append_on(log, &counted, first));
+            scope.spawn(move || append_on(log, &counted, first..batches));
             // Who does not count takes another name in each round: what is in doubt is never sent again.
             let uncounted = format!("{UNCOUNTED}{round}.{place}");
-            scope.spawn(move || append_on(log, &uncounted, 0));
+            scope.spawn(move || append_on(log, &uncounted, 0..batches));
         }
-        scope.spawn(|| trim_on(&log));
+        scope.spawn(|| trim_on(&log, batches));
     });
 }
 
@@ -61,8 +64,8 @@ fn number<'a>((producer, sequence): (&'a str, &str)) -> (&'a str, u64) {
 }
 
 /// Appends and says what was acknowledged, until the log fails.
-fn append_on(log: &RocksLog, producer: &str, first: u64) {
-    for sequence in first.. {
+fn append_on(log: &RocksLog, producer: &str, sequences: Range<u64>) {
+    for sequence in sequences {
         let batch = batch(producer, sequence);
         match log.append(&stream("kept"), batch.clone()) {
             Ok(appended) => say(&Ack::line(&batch, sequence, &appended)),
@@ -82,9 +85,9 @@ fn say(line: &str) {
     out.write_all(line.as_bytes()).and_then(|()| out.flush()).expect("the parent reads");
 }
 
-fn trim_on(log: &RocksLog) {
+fn trim_on(log: &RocksLog, times: u64) {
     let producer = Producer { name: "trimmed".into(), sequence: None };
-    loop {
+    for _ in 0..times {
         let records = vec![(0, Bytes::from(vec![b'y'; 5_000]))];
         let appended =
             log.append(&stream("trimmed"), AppendBatch { records, ingest_time: 1, producer: producer.clone() });
