@@ -33,7 +33,6 @@ use problem::{Problem, codes};
 use services::{Api, Shared};
 
 /// The API over these services.
-#[must_use]
 pub fn router(services: Services) -> axum::Router {
     let (routes, document) = document::routes_and_document();
     let api = Api::new(services, &document);

@@ -22,9 +22,12 @@ pub const TYPE_BASE: &str = "https://tidegate.example/problems/";
 /// The media type of problems.
 pub const PROBLEM_JSON: &str = "application/problem+json";
 
-/// Why a request was not done.
+/// Why a request was not done. Small, since every step of a request may give it back.
 #[derive(Debug, Clone)]
-pub struct Problem {
+pub struct Problem(Box<Particulars>);
+
+#[derive(Debug, Clone)]
+struct Particulars {
     code: Code,
     detail: String,
     rule: Option<String>,
@@ -43,7 +46,7 @@ pub type Answer<T = Response> = Result<T, Problem>;
 impl Problem {
     /// A problem of a kind, with what is particular to this occurrence.
     pub fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self {
+        Self(Box::new(Particulars {
             code,
             detail: detail.into(),
             rule: None,
@@ -53,20 +56,20 @@ impl Problem {
             line: None,
             retry_after_s: code.asks_to_wait().then_some(1),
             internal: None,
-        }
+        }))
     }
 
     /// A fault of the platform: the text is for the operator's log, the client gets the request's id.
     pub fn internal(text: impl Into<String>) -> Self {
         let mut problem = Self::new(codes::INTERNAL, "the platform failed at this request; its cause is logged");
-        problem.internal = Some(text.into());
+        problem.0.internal = Some(text.into());
         problem
     }
 
     /// A part of the platform does not answer: the text is for the operator's log.
     pub fn unavailable(what: &str, text: impl Into<String>) -> Self {
         let mut problem = Self::new(codes::UNAVAILABLE, format!("{what} cannot serve now"));
-        problem.internal = Some(text.into());
+        problem.0.internal = Some(text.into());
         problem
     }
 
@@ -83,48 +86,48 @@ impl Problem {
     /// Names the field.
     #[must_use]
     pub fn at_path(mut self, path: impl Into<String>) -> Self {
-        self.path = Some(path.into()).filter(|path| !path.is_empty());
+        self.0.path = Some(path.into()).filter(|path| !path.is_empty());
         self
     }
 
     /// Names the line, from 1.
     #[must_use]
     pub fn at_line(mut self, line: Option<u64>) -> Self {
-        self.line = line;
+        self.0.line = line;
         self
     }
 
     /// Names the rule that was broken, where, and the way out.
     #[must_use]
     pub fn of_rule(mut self, rule: &str, place: &str, mend: &str) -> Self {
-        (self.rule, self.place, self.mend) = (Some(rule.into()), Some(place.into()), Some(mend.into()));
+        (self.0.rule, self.0.place, self.0.mend) = (Some(rule.into()), Some(place.into()), Some(mend.into()));
         self
     }
 
     /// Its kind.
     #[must_use]
     pub const fn code(&self) -> Code {
-        self.code
+        self.0.code
     }
 
     /// What is particular to this occurrence.
     #[must_use]
     pub fn detail(&self) -> &str {
-        &self.detail
+        &self.0.detail
     }
 
     fn body(&self) -> ProblemBody {
         ProblemBody {
-            kind: format!("{TYPE_BASE}{}", self.code.name),
-            title: self.code.title.into(),
-            status: self.code.status,
-            detail: self.detail.clone(),
+            kind: format!("{TYPE_BASE}{}", self.0.code.name),
+            title: self.0.code.title.into(),
+            status: self.0.code.status,
+            detail: self.0.detail.clone(),
             instance: None,
-            rule: self.rule.clone(),
-            place: self.place.clone(),
-            mend: Some(self.mend.clone().unwrap_or_else(|| self.code.mend.into())),
-            path: self.path.clone(),
-            line: self.line,
+            rule: self.0.rule.clone(),
+            place: self.0.place.clone(),
+            mend: Some(self.0.mend.clone().unwrap_or_else(|| self.0.code.mend.into())),
+            path: self.0.path.clone(),
+            line: self.0.line,
         }
     }
 }
@@ -166,11 +169,11 @@ pub struct ProblemBody {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        let status = StatusCode::from_u16(self.code.status).expect("the table has HTTP statuses only");
+        let status = StatusCode::from_u16(self.0.code.status).expect("the table has HTTP statuses only");
         let mut response = (status, self.body().to_json()).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
-        if let Some(seconds) = self.retry_after_s {
+        if let Some(seconds) = self.0.retry_after_s {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         if status == StatusCode::UNAUTHORIZED {
@@ -186,7 +189,7 @@ impl Problem {
     pub(crate) fn with_instance(&self, request_id: &str) -> (String, Option<&str>) {
         let mut body = self.body();
         body.instance = Some(format!("urn:tidegate:request:{request_id}"));
-        (body.to_json(), self.internal.as_deref())
+        (body.to_json(), self.0.internal.as_deref())
     }
 }
 

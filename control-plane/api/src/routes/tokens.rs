@@ -88,7 +88,8 @@ impl From<TokenRecord> for TokenDocument {
     }
 }
 
-/// A token that was just issued. It cannot be printed, so that its text comes into no log.
+/// A token that was just issued.
+// Without Debug, so that its text comes into no log.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct IssuedToken {
     /// The text for `Authorization: Bearer`. It is shown here once and kept nowhere.

@@ -26,10 +26,10 @@ async fn a_repeated_request_gets_the_first_answer() {
 async fn a_key_of_another_request_is_refused() {
     let platform = Platform::new().await;
     platform.send(stream(&platform, "s").key("k1")).await.has_status(201);
-    platform.send(stream(&platform, "t").key("k1")).await.is_problem("idempotency-key-reused");
+    platform.send(stream(&platform, "t").key("k1")).await.has_problem("idempotency-key-reused");
     let elsewhere = post("/v1/jobs").by(&platform.acme).yaml(pipeline("m", 1)).key("k1");
-    platform.send(elsewhere).await.is_problem("idempotency-key-reused");
-    platform.send(get("/v1/streams/t").by(&platform.acme)).await.is_problem("not-found");
+    platform.send(elsewhere).await.has_problem("idempotency-key-reused");
+    platform.send(get("/v1/streams/t").by(&platform.acme)).await.has_problem("not-found");
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn a_refused_request_may_be_sent_again() {
     let token = platform.token("few", "tenant-admin").await;
     let make = |name: &str| post("/v1/streams").by(&token).json(&json!({ "name": name }));
     platform.send(make("a")).await.has_status(201);
-    platform.send(make("b").key("k")).await.is_problem("quota-exceeded");
+    platform.send(make("b").key("k")).await.has_problem("quota-exceeded");
     platform.send(delete("/v1/streams/a").by(&token)).await.has_status(204);
     platform.send(make("b").key("k")).await.has_status(201);
 }
@@ -87,7 +87,7 @@ async fn two_at_once_are_worked_on_once() {
     let sender = Arc::clone(&platform);
     let first = tokio::spawn(async move { sender.send(submit(&sender)).await });
     platform.runner.gate.reached_by(1).await;
-    let second = platform.send(submit(&platform)).await.is_problem("request-in-progress");
+    let second = platform.send(submit(&platform)).await.has_problem("request-in-progress");
     assert_eq!(second.header("retry-after"), Some("1"));
     platform.runner.gate.open();
     let first = first.await.unwrap().has_status(201);
@@ -119,7 +119,7 @@ async fn a_tokens_text_is_never_kept() {
         post("/v1/tenants/acme/tokens").by(&platform.acme).json(&new).key("k1")
     };
     let first = platform.send(issue()).await.has_status(201).body();
-    let again = platform.send(issue()).await.is_problem("answer-not-kept");
+    let again = platform.send(issue()).await.has_problem("answer-not-kept");
     let id = first["id"].as_str().unwrap();
     assert!(again.body()["detail"].as_str().unwrap().contains(id), "{}", again.text());
     let kept = platform.store.list("idempotency", "tenant/acme/", None, 10).await.unwrap();
@@ -152,8 +152,8 @@ async fn an_upload_is_the_same_under_another_boundary() {
 async fn a_key_is_a_short_text() {
     let platform = Platform::new().await;
     for wrong in [String::new(), "k".repeat(256), "é".into()] {
-        platform.send(stream(&platform, "s").key(&wrong)).await.is_problem("bad-request");
+        platform.send(stream(&platform, "s").key(&wrong)).await.has_problem("bad-request");
     }
     platform.send(stream(&platform, "s").key(&"k".repeat(255))).await.has_status(201);
-    platform.send(stream(&platform, "t").key("a").key("b")).await.is_problem("bad-request");
+    platform.send(stream(&platform, "t").key("a").key("b")).await.has_problem("bad-request");
 }

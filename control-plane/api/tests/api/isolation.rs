@@ -87,7 +87,7 @@ async fn without_a_token_nothing_is_opened() {
             assert_eq!(reply.status.as_u16(), 401, "{method} {template}");
             // The same holds for a request that is wrong in every other way.
             let wrong = Call::new(method.clone(), &format!("{path}?nonsense=1")).typed("nonsense", "{");
-            platform.send(wrong).await.is_problem("unauthenticated");
+            platform.send(wrong).await.has_problem("unauthenticated");
         }
     }
 }
@@ -138,14 +138,16 @@ async fn a_missing_thing_and_anothers_are_told_alike() {
     let platform = Platform::new().await;
     platform.stream("secret", 1).await;
     let told = async |name: &str| {
-        let reply = platform.send(get(&format!("/v1/streams/{name}")).by(&platform.bolt)).await.is_problem("not-found");
+        let reply =
+            platform.send(get(&format!("/v1/streams/{name}")).by(&platform.bolt)).await.has_problem("not-found");
         let mut body = reply.body();
         body["instance"] = Value::Null;
         body.to_string().replace(name, "NAME")
     };
     assert_eq!(told("secret").await, told("nothing").await);
     let tenant = async |name: &str| {
-        let reply = platform.send(get(&format!("/v1/tenants/{name}")).by(&platform.bolt)).await.is_problem("not-found");
+        let reply =
+            platform.send(get(&format!("/v1/tenants/{name}")).by(&platform.bolt)).await.has_problem("not-found");
         let mut body = reply.body();
         body["instance"] = Value::Null;
         body.to_string().replace(name, "NAME")
@@ -158,10 +160,10 @@ async fn a_platform_admin_has_no_tenants_rights() {
     let platform = Platform::new().await;
     acme_has_everything(&platform).await;
     for path in ["/v1/streams", "/v1/streams/acme-stream", "/v1/jobs", "/v1/artifacts", "/v1/tables/acme-table/rows"] {
-        platform.send(get(path).by(&platform.root)).await.is_problem("denied");
+        platform.send(get(path).by(&platform.root)).await.has_problem("denied");
     }
     platform.send(get("/v1/tenants/acme").by(&platform.root)).await.has_status(200);
-    platform.send(get("/v1/tenants").by(&platform.acme)).await.is_problem("denied");
+    platform.send(get("/v1/tenants").by(&platform.acme)).await.has_problem("denied");
 }
 
 #[tokio::test]
@@ -171,7 +173,7 @@ async fn a_tenants_many_requests_leave_room_for_others() {
     let sender = Arc::clone(&platform);
     tokio::spawn(async move { sender.send(get("/v1/tables/blocked/rows").by(&sender.acme)).await });
     platform.tables.gate.reached_by(1).await;
-    platform.send(get("/v1/streams").by(&platform.acme)).await.is_problem("too-many-requests");
+    platform.send(get("/v1/streams").by(&platform.acme)).await.has_problem("too-many-requests");
     platform.send(get("/v1/streams").by(&platform.bolt)).await.has_status(200);
     platform.send(get("/v1/tenants").by(&platform.root)).await.has_status(200);
 }
@@ -196,7 +198,7 @@ async fn a_tenants_large_bodies_leave_room_for_others() {
             break reply;
         }
     };
-    full.is_problem("too-many-requests");
+    full.has_problem("too-many-requests");
     platform.send(append(&platform.acme)).await.has_status(200);
     platform.send(append(&platform.bolt).body("a\n".repeat(4096))).await.has_status(200);
 }

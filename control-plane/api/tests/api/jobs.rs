@@ -62,7 +62,7 @@ async fn a_job_is_submitted_watched_and_cancelled() {
     assert_eq!(ended["state"], "cancelled");
     let again = platform.send(delete("/v1/jobs/campaign-metrics").by(&platform.acme)).await.has_status(200).body();
     assert_eq!(again["state"], "cancelled", "a job that has ended stays as it is");
-    platform.send(delete("/v1/jobs/other").by(&platform.acme)).await.is_problem("not-found");
+    platform.send(delete("/v1/jobs/other").by(&platform.acme)).await.has_problem("not-found");
 }
 
 /// The job once its supervisor has started it.
@@ -95,14 +95,14 @@ async fn a_pipeline_is_taken_as_yaml_and_as_json() {
     platform
         .send(post("/v1/jobs").by(&platform.acme).typed("text/plain", PIPELINE))
         .await
-        .is_problem("unsupported-media-type");
+        .has_problem("unsupported-media-type");
 }
 
 #[tokio::test]
 async fn a_wrong_pipeline_is_refused_with_path_and_line() {
     let platform = Platform::new().await;
     let zero = PIPELINE.replace("size: 1m", "size: 0s");
-    let refused = platform.send(post("/v1/jobs").by(&platform.acme).yaml(zero)).await.is_problem("invalid-pipeline");
+    let refused = platform.send(post("/v1/jobs").by(&platform.acme).yaml(zero)).await.has_problem("invalid-pipeline");
     assert_eq!(
         (&refused.body()["path"], &refused.body()["line"]),
         (&json!("window.size"), &json!(13)),
@@ -110,12 +110,12 @@ async fn a_wrong_pipeline_is_refused_with_path_and_line() {
         refused.text()
     );
     for broken in ["job: [", "", "{}", "a: &a [*a, *a]", "\u{0}"] {
-        platform.send(post("/v1/jobs").by(&platform.acme).yaml(broken)).await.is_problem("invalid-pipeline");
+        platform.send(post("/v1/jobs").by(&platform.acme).yaml(broken)).await.has_problem("invalid-pipeline");
     }
     let bytes = post("/v1/jobs").by(&platform.acme).yaml(b"job: x\nversion: \xff\n".to_vec());
-    assert_eq!(platform.send(bytes).await.is_problem("invalid-pipeline").body()["line"], 2);
+    assert_eq!(platform.send(bytes).await.has_problem("invalid-pipeline").body()["line"], 2);
     let large = post("/v1/jobs").by(&platform.acme).yaml("#".repeat(256 * 1024 + 1));
-    platform.send(large).await.is_problem("body-too-large");
+    platform.send(large).await.has_problem("body-too-large");
 }
 
 #[tokio::test]
@@ -125,7 +125,7 @@ async fn versions_only_grow() {
     platform.send(submit(3)).await.has_status(201);
     platform.send(submit(3)).await.has_status(201);
     platform.send(delete("/v1/jobs/m").by(&platform.acme)).await.has_status(200);
-    platform.send(submit(2)).await.is_problem("version-not-newer");
+    platform.send(submit(2)).await.has_problem("version-not-newer");
     platform.send(submit(4)).await.has_status(201);
 }
 
@@ -133,8 +133,8 @@ async fn versions_only_grow() {
 async fn a_viewer_watches_and_changes_nothing() {
     let platform = Platform::new().await;
     let viewer = platform.token("acme", "viewer").await;
-    platform.send(post("/v1/jobs").by(&viewer).yaml(PIPELINE)).await.is_problem("denied");
+    platform.send(post("/v1/jobs").by(&viewer).yaml(PIPELINE)).await.has_problem("denied");
     platform.send(post("/v1/jobs").by(&platform.acme).yaml(PIPELINE)).await.has_status(201);
     platform.send(get("/v1/jobs/campaign-metrics").by(&viewer)).await.has_status(200);
-    platform.send(delete("/v1/jobs/campaign-metrics").by(&viewer)).await.is_problem("denied");
+    platform.send(delete("/v1/jobs/campaign-metrics").by(&viewer)).await.has_problem("denied");
 }

@@ -194,17 +194,17 @@ async fn what_is_internal_stays_inside() {
         }
         assert!(!reply.text().contains("secret"), "{}", reply.text());
     }
-    platform.send(rows(&platform, "none")).await.is_problem("not-found");
+    platform.send(rows(&platform, "none")).await.has_problem("not-found");
 }
 
 #[tokio::test]
 async fn a_method_that_a_path_does_not_know_is_named_with_those_it_does() {
     let platform = Platform::new().await;
-    let reply = platform.send(Call::new(Method::PUT, "/v1/streams")).await.is_problem("method-not-allowed");
+    let reply = platform.send(Call::new(Method::PUT, "/v1/streams")).await.has_problem("method-not-allowed");
     let allowed = reply.header("allow").unwrap();
     assert!(allowed.contains("GET") && allowed.contains("POST"), "{allowed}");
     for path in ["/", "/v1", "/v2/streams", "/v1/streams/", "/v1/streams/s/", "/v1//streams", "/v1/%2e%2e/streams"] {
-        platform.send(get(path)).await.is_problem("not-found");
+        platform.send(get(path)).await.has_problem("not-found");
     }
 }
 
@@ -225,7 +225,7 @@ async fn a_body_that_breaks_off_changes_nothing() {
     platform.stream("s", 1).await;
     let body = TrickleBody { first: Some("whole\nhal".into()), breaks: true };
     let broken = post("/v1/streams/s/records").by(&platform.acme).lines(Body::new(body));
-    platform.send(broken).await.is_problem("bad-request");
+    platform.send(broken).await.has_problem("bad-request");
     let state = platform.send(get("/v1/streams/s").by(&platform.acme)).await.body();
     assert_eq!(state["records"], 0);
 }
@@ -234,7 +234,7 @@ async fn a_body_that_breaks_off_changes_nothing() {
 async fn a_job_that_cannot_start_now_may_be_sent_again() {
     let platform = Platform::new().await;
     let down = platform.send(post("/v1/jobs").by(&platform.acme).yaml(pipeline("down", 1))).await;
-    assert_eq!(down.is_problem("unavailable").header("retry-after"), Some("1"));
+    assert_eq!(down.has_problem("unavailable").header("retry-after"), Some("1"));
 }
 
 #[tokio::test]

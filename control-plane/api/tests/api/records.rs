@@ -79,8 +79,8 @@ async fn records_of_a_key_go_to_one_partition() {
     assert_eq!(of_a.len(), 1);
     let numbers: Vec<&Value> = of_a[0].iter().map(|line| &line["record"]["n"]).collect();
     assert_eq!(numbers, [&json!(1), &json!(3)]);
-    platform.send(append(&platform, "?key=k&partition=1", "a\n")).await.is_problem("invalid-request");
-    platform.send(append(&platform, "?partition=4", "a\n")).await.is_problem("not-found");
+    platform.send(append(&platform, "?key=k&partition=1", "a\n")).await.has_problem("invalid-request");
+    platform.send(append(&platform, "?partition=4", "a\n")).await.has_problem("not-found");
 }
 
 #[tokio::test]
@@ -94,19 +94,19 @@ async fn a_repeated_sequence_is_appended_once() {
     let again = platform.send(send("1", "a\nb\n")).await.has_status(200).body();
     assert_eq!((&again["repeated"], &again["ranges"]), (&json!(true), &first["ranges"]));
     assert_eq!(again["ingest_time"], first["ingest_time"], "the time of the first");
-    platform.send(send("1", "c\n")).await.is_problem("sequence-reused");
+    platform.send(send("1", "c\n")).await.has_problem("sequence-reused");
     platform.send(send("2", "c\n")).await.has_status(200);
-    platform.send(send("1", "a\nb\n")).await.is_problem("sequence-too-low");
+    platform.send(send("1", "a\nb\n")).await.has_problem("sequence-too-low");
     let state = platform.send(get("/v1/streams/s").by(&platform.acme)).await.body();
     assert_eq!(state["records"], 3);
 
     let no_name = append(&platform, "", "a\n").header("tidegate-sequence", "1");
-    platform.send(no_name).await.is_problem("invalid-request");
+    platform.send(no_name).await.has_problem("invalid-request");
     for wrong in ["-1", "x", "", "18446744073709551616"] {
-        platform.send(send(wrong, "a\n")).await.is_problem("invalid-request");
+        platform.send(send(wrong, "a\n")).await.has_problem("invalid-request");
     }
     let long = append(&platform, "", "a\n").header("tidegate-producer", &"p".repeat(201));
-    platform.send(long).await.is_problem("invalid-request");
+    platform.send(long).await.has_problem("invalid-request");
 }
 
 #[tokio::test]
@@ -114,10 +114,10 @@ async fn a_batch_with_one_bad_record_is_refused_whole() {
     let platform = Platform::new().await;
     let new = json!({ "name": "s", "max_record_bytes": 10 });
     platform.send(post("/v1/streams").by(&platform.acme).json(&new)).await.has_status(201);
-    let refused = platform.send(append(&platform, "", "ok\n\n12345678901\nok\n")).await.is_problem("record-too-large");
+    let refused = platform.send(append(&platform, "", "ok\n\n12345678901\nok\n")).await.has_problem("record-too-large");
     assert_eq!(refused.body()["line"], 3);
-    platform.send(append(&platform, "", " \n\n")).await.is_problem("invalid-request");
-    platform.send(append(&platform, "", "")).await.is_problem("invalid-request");
+    platform.send(append(&platform, "", " \n\n")).await.has_problem("invalid-request");
+    platform.send(append(&platform, "", "")).await.has_problem("invalid-request");
     let state = platform.send(get("/v1/streams/s").by(&platform.acme)).await.body();
     assert_eq!(state["records"], 0);
 }
@@ -131,12 +131,12 @@ async fn a_body_beyond_the_tenants_limit_is_too_large() {
     platform.send(post("/v1/streams").by(&token).json(&json!({ "name": "s" }))).await.has_status(201);
     let send = |bytes: usize| post("/v1/streams/s/records").by(&token).lines("123456789\n".repeat(bytes / 10));
     platform.send(send(2040)).await.has_status(200);
-    platform.send(send(2050)).await.is_problem("body-too-large");
+    platform.send(send(2050)).await.has_problem("body-too-large");
     let long = post("/v1/streams/s/records").by(&token).lines("x".repeat(1025));
-    platform.send(long).await.is_problem("record-too-large");
+    platform.send(long).await.has_problem("record-too-large");
     let many = post("/v1/streams/s/records").by(&platform.acme).lines("1\n".repeat(100_001));
     platform.stream("s", 1).await;
-    platform.send(many).await.is_problem("body-too-large");
+    platform.send(many).await.has_problem("body-too-large");
 }
 
 #[tokio::test]
@@ -150,7 +150,7 @@ async fn a_tenants_log_is_bounded() {
     }
     let send = |stream: &str| post(&format!("/v1/streams/{stream}/records")).by(&token).lines("x".repeat(600_000));
     platform.send(send("s")).await.has_status(200);
-    let full = platform.send(send("t")).await.is_problem("quota-exceeded");
+    let full = platform.send(send("t")).await.has_problem("quota-exceeded");
     assert!(full.body()["detail"].as_str().unwrap().contains("limit log_bytes"), "{}", full.text());
 }
 
@@ -163,10 +163,10 @@ async fn the_type_of_records_must_be_named() {
     }
     for kind in ["application/x-www-form-urlencoded", "application/json", "nonsense"] {
         let call = post("/v1/streams/s/records").by(&platform.acme).typed(kind, "a\n");
-        platform.send(call).await.is_problem("unsupported-media-type");
+        platform.send(call).await.has_problem("unsupported-media-type");
     }
     let untyped = post("/v1/streams/s/records").by(&platform.acme).body("a\n");
-    platform.send(untyped).await.is_problem("unsupported-media-type");
+    platform.send(untyped).await.has_problem("unsupported-media-type");
 }
 
 #[tokio::test]
@@ -210,7 +210,7 @@ async fn waiting_readers_of_a_tenant_are_bounded() {
         refused = &mut one => (refused.unwrap(), other),
         refused = &mut other => (refused.unwrap(), one),
     };
-    refused.is_problem("too-many-requests");
+    refused.has_problem("too-many-requests");
     platform.send(read(&platform, "")).await.has_status(200);
     platform.send(append(&platform, "", "a\n")).await.has_status(200);
     waiting.await.unwrap().has_status(200);
@@ -220,13 +220,13 @@ async fn waiting_readers_of_a_tenant_are_bounded() {
 async fn a_read_says_what_is_wrong_with_its_place() {
     let platform = with_stream(1).await;
     platform.send(append(&platform, "", "a\nb\n")).await.has_status(200);
-    platform.send(read(&platform, "?from=3")).await.is_problem("offset-out-of-range");
-    platform.send(read(&platform, "?partition=1")).await.is_problem("not-found");
-    platform.send(read(&platform, "?limit=0")).await.is_problem("invalid-request");
-    platform.send(read(&platform, "?limit=10001")).await.is_problem("invalid-request");
-    platform.send(read(&platform, "?wait_ms=30001")).await.is_problem("invalid-request");
+    platform.send(read(&platform, "?from=3")).await.has_problem("offset-out-of-range");
+    platform.send(read(&platform, "?partition=1")).await.has_problem("not-found");
+    platform.send(read(&platform, "?limit=0")).await.has_problem("invalid-request");
+    platform.send(read(&platform, "?limit=10001")).await.has_problem("invalid-request");
+    platform.send(read(&platform, "?wait_ms=30001")).await.has_problem("invalid-request");
     for unreadable in ["?from=-1", "?from=x", "?frm=1", "?from=1&from=2", "?partition=4294967296", "?wait_ms=1s"] {
-        platform.send(read(&platform, unreadable)).await.is_problem("bad-request");
+        platform.send(read(&platform, unreadable)).await.has_problem("bad-request");
     }
 }
 
@@ -239,7 +239,7 @@ async fn a_reader_that_retention_overtook_is_told() {
     platform.clock.forward(61_000);
     platform.send(append(&platform, "", "new\n")).await.has_status(200);
     platform.log.retain(tidegate_types::Clock::now(&*platform.clock)).unwrap();
-    let gone = platform.send(read(&platform, "?from=0")).await.is_problem("offset-not-kept");
+    let gone = platform.send(read(&platform, "?from=0")).await.has_problem("offset-not-kept");
     assert!(gone.body()["detail"].as_str().unwrap().contains("the first is 1"), "{}", gone.text());
     let oldest = platform.send(read(&platform, "")).await.has_status(200);
     assert_eq!((&oldest.lines()[0]["record"], offsets(&oldest)), (&json!("new"), ("2", "1", "2", "false")));

@@ -20,7 +20,7 @@ async fn a_stream_is_made_once_with_its_settings() {
     let again = platform.send(post("/v1/streams").by(&platform.acme).json(&new)).await.has_status(200);
     assert_eq!(again.body(), body);
     let other = json!({ "name": "ad-events", "partitions": 4 });
-    platform.send(post("/v1/streams").by(&platform.acme).json(&other)).await.is_problem("already-exists");
+    platform.send(post("/v1/streams").by(&platform.acme).json(&other)).await.has_problem("already-exists");
     let listed = platform.send(get("/v1/streams").by(&platform.acme)).await.has_status(200).body();
     assert_eq!(listed["streams"], json!([body]));
     let elsewhere = platform.send(get("/v1/streams").by(&platform.bolt)).await.has_status(200).body();
@@ -40,7 +40,7 @@ async fn wrong_settings_are_refused_with_their_field() {
     let platform = Platform::new().await;
     let path_of = async |body: Value| {
         let reply =
-            platform.send(post("/v1/streams").by(&platform.acme).json(&body)).await.is_problem("invalid-request");
+            platform.send(post("/v1/streams").by(&platform.acme).json(&body)).await.has_problem("invalid-request");
         reply.body()["path"].as_str().unwrap_or_default().to_owned()
     };
     assert_eq!(path_of(json!({ "name": "a/b" })).await, "name");
@@ -52,7 +52,7 @@ async fn wrong_settings_are_refused_with_their_field() {
     path_of(json!({ "name": 7 })).await;
     path_of(json!({})).await;
     let broken = post("/v1/streams").by(&platform.acme).typed("application/json", "{\"name\":\n");
-    assert_eq!(platform.send(broken).await.is_problem("bad-request").body()["line"], 2);
+    assert_eq!(platform.send(broken).await.has_problem("bad-request").body()["line"], 2);
 }
 
 #[tokio::test]
@@ -64,9 +64,9 @@ async fn a_tenant_makes_as_many_streams_as_it_may() {
     let make = |name: &str, partitions: u32| {
         post("/v1/streams").by(&token).json(&json!({ "name": name, "partitions": partitions }))
     };
-    platform.send(make("a", 3)).await.is_problem("quota-exceeded");
+    platform.send(make("a", 3)).await.has_problem("quota-exceeded");
     platform.send(make("a", 2)).await.has_status(201);
-    let full = platform.send(make("b", 1)).await.is_problem("quota-exceeded");
+    let full = platform.send(make("b", 1)).await.has_problem("quota-exceeded");
     assert!(full.body()["detail"].as_str().unwrap().contains("limit streams"), "{}", full.text());
     platform.send(make("a", 2)).await.has_status(200);
     platform.send(delete("/v1/streams/a").by(&token)).await.has_status(204);
@@ -83,15 +83,15 @@ async fn a_sealed_partition_takes_no_more() {
     assert_eq!((sealed, &one["sealed"]), (vec![&json!(false), &json!(true)], &json!(false)));
     let append =
         |partition: u32| post(&format!("/v1/streams/s/records?partition={partition}")).by(&platform.acme).lines("a\n");
-    platform.send(append(1)).await.is_problem("stream-sealed");
+    platform.send(append(1)).await.has_problem("stream-sealed");
     platform.send(append(0)).await.has_status(200);
     let all = platform.send(post("/v1/streams/s/seal").by(&platform.acme)).await.has_status(200).body();
     assert_eq!(all["sealed"], true);
     platform.send(post("/v1/streams/s/seal").by(&platform.acme)).await.has_status(200);
-    platform.send(post("/v1/streams/s/seal?partition=2").by(&platform.acme)).await.is_problem("not-found");
-    platform.send(post("/v1/streams/other/seal").by(&platform.acme)).await.is_problem("not-found");
+    platform.send(post("/v1/streams/s/seal?partition=2").by(&platform.acme)).await.has_problem("not-found");
+    platform.send(post("/v1/streams/other/seal").by(&platform.acme)).await.has_problem("not-found");
     let viewer = platform.token("acme", "viewer").await;
-    platform.send(post("/v1/streams/s/seal").by(&viewer)).await.is_problem("denied");
+    platform.send(post("/v1/streams/s/seal").by(&viewer)).await.has_problem("denied");
 }
 
 #[tokio::test]
@@ -100,9 +100,9 @@ async fn a_deleted_stream_frees_its_name() {
     platform.stream("s", 1).await;
     platform.send(post("/v1/streams/s/records").by(&platform.acme).lines("a\n")).await.has_status(200);
     let developer = platform.token("acme", "developer").await;
-    platform.send(delete("/v1/streams/s").by(&developer)).await.is_problem("denied");
+    platform.send(delete("/v1/streams/s").by(&developer)).await.has_problem("denied");
     platform.send(delete("/v1/streams/s").by(&platform.acme)).await.has_status(204);
-    platform.send(get("/v1/streams/s").by(&platform.acme)).await.is_problem("not-found");
+    platform.send(get("/v1/streams/s").by(&platform.acme)).await.has_problem("not-found");
     platform.stream("s", 4).await;
     let again = platform.send(get("/v1/streams/s").by(&platform.acme)).await.body();
     assert_eq!((&again["records"], &again["partitions"]), (&json!(0), &json!(4)));

@@ -31,16 +31,16 @@ async fn limits_change_only_over_the_version_that_was_read() {
     let changed = platform.send(change(4).header("if-match", &tag)).await.has_status(200);
     assert_eq!((&changed.body()["limits"]["jobs"], &changed.body()["limits"]["streams"]), (&json!(4), &json!(30)));
     assert_ne!(changed.header("etag"), Some(tag.as_str()));
-    platform.send(change(5).header("if-match", &tag)).await.is_problem("precondition-failed");
-    platform.send(change(5).header("if-match", "no tag")).await.is_problem("precondition-failed");
+    platform.send(change(5).header("if-match", &tag)).await.has_problem("precondition-failed");
+    platform.send(change(5).header("if-match", "no tag")).await.has_problem("precondition-failed");
     platform.send(change(5).header("if-match", "*")).await.has_status(200);
     platform.send(change(6)).await.has_status(200);
 
     let beyond = json!({ "limits": { "jobs": 1_000_000 } });
     let refused = platform.send(patch("/v1/tenants/acme").by(&platform.root).json(&beyond)).await;
-    let refused = refused.is_problem("invalid-request");
+    let refused = refused.has_problem("invalid-request");
     assert!(refused.body()["detail"].as_str().unwrap().contains("set 1 to 1000 jobs"), "{}", refused.text());
-    platform.send(patch("/v1/tenants/acme").by(&platform.acme).json(&beyond)).await.is_problem("denied");
+    platform.send(patch("/v1/tenants/acme").by(&platform.acme).json(&beyond)).await.has_problem("denied");
 }
 
 #[tokio::test]
@@ -51,7 +51,7 @@ async fn a_token_counts_until_it_is_revoked() {
         platform.send(post("/v1/tenants/acme/tokens").by(&platform.acme).json(&new)).await.has_status(201).body();
     let token = issued["token"].as_str().unwrap().to_owned();
     platform.send(get("/v1/streams").by(&token)).await.has_status(200);
-    platform.send(post("/v1/streams").by(&token).json(&json!({ "name": "x" }))).await.is_problem("denied");
+    platform.send(post("/v1/streams").by(&token).json(&json!({ "name": "x" }))).await.has_problem("denied");
 
     let listed = platform.send(get("/v1/tenants/acme/tokens").by(&platform.acme)).await.has_status(200);
     let id = issued["id"].as_str().unwrap();
@@ -61,8 +61,8 @@ async fn a_token_counts_until_it_is_revoked() {
     let path = format!("/v1/tenants/acme/tokens/{id}");
     platform.send(delete(&path).by(&platform.acme)).await.has_status(204);
     platform.send(delete(&path).by(&platform.acme)).await.has_status(204);
-    platform.send(get("/v1/streams").by(&token)).await.is_problem("unauthenticated");
-    platform.send(delete("/v1/tenants/acme/tokens/0123").by(&platform.acme)).await.is_problem("not-found");
+    platform.send(get("/v1/streams").by(&token)).await.has_problem("unauthenticated");
+    platform.send(delete("/v1/tenants/acme/tokens/0123").by(&platform.acme)).await.has_problem("not-found");
 }
 
 #[tokio::test]
@@ -73,18 +73,18 @@ async fn a_token_counts_until_it_expires() {
     let token = issued["token"].as_str().unwrap();
     platform.send(get("/v1/streams").by(token)).await.has_status(200);
     platform.clock.forward(70_000);
-    platform.send(get("/v1/streams").by(token)).await.is_problem("unauthenticated");
+    platform.send(get("/v1/streams").by(token)).await.has_problem("unauthenticated");
 }
 
 #[tokio::test]
 async fn an_authorization_that_is_no_bearer_token_is_refused() {
     let platform = Platform::new().await;
     for header in ["", "Bearer", "Bearer ", "Basic YTpi", "bearer nonsense", "Bearer a.b.c"] {
-        let reply = platform.send(get("/v1/jobs").header("authorization", header)).await.is_problem("unauthenticated");
+        let reply = platform.send(get("/v1/jobs").header("authorization", header)).await.has_problem("unauthenticated");
         assert_eq!(reply.header("www-authenticate"), Some("Bearer realm=\"tidegate\""), "{header}");
     }
     let twice = get("/v1/jobs").by(&platform.acme).by(&platform.acme);
-    platform.send(twice).await.is_problem("unauthenticated");
+    platform.send(twice).await.has_problem("unauthenticated");
     let lower = get("/v1/jobs").header("authorization", &format!("bearer {}", platform.acme));
     platform.send(lower).await.has_status(200);
 }
@@ -99,14 +99,14 @@ async fn a_tenant_manages_its_signing_keys() {
 
     let same = json!({ "public_key": signer.public_key() });
     let taken = post("/v1/tenants/bolt/keys").by(&platform.bolt).json(&same);
-    platform.send(taken).await.is_problem("already-exists");
+    platform.send(taken).await.has_problem("already-exists");
     let no_key = json!({ "public_key": "tidegate-public-key:v1:AAAA" });
     let refused = platform.send(post("/v1/tenants/acme/keys").by(&platform.acme).json(&no_key)).await;
-    assert_eq!(refused.is_problem("invalid-request").body()["path"], "public_key");
+    assert_eq!(refused.has_problem("invalid-request").body()["path"], "public_key");
 
     let path = format!("/v1/tenants/acme/keys/{id}");
     let revoked = platform.send(delete(&path).by(&platform.acme)).await.has_status(200).body();
     assert!(revoked["revoked_at"].is_i64(), "{revoked}");
     let upload = signer.upload(&platform.acme, "enrich", "1.0.0", "x");
-    platform.send(upload).await.is_problem("artifact-refused");
+    platform.send(upload).await.has_problem("artifact-refused");
 }

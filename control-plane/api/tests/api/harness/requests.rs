@@ -110,7 +110,7 @@ impl Reply {
 
     /// The answer is this problem.
     #[track_caller]
-    pub(crate) fn is_problem(self, code: &str) -> Self {
+    pub(crate) fn has_problem(self, code: &str) -> Self {
         assert_eq!(self.code(), code, "{}", self.text());
         self
     }
