@@ -52,7 +52,7 @@ mod tests {
         assert_eq!(nearest("kafka", &["log", "outbox", "parquet"]), None);
         assert_eq!(nearest("qwxzvb", &["job", "source", "window"]), None);
         assert_eq!(nearest("", &["job", "source"]), None);
-        assert_eq!(nearest("tabel", &["type", "table", "key"]), Some("table"));
+        assert_eq!(nearest("vtable", &["type", "table", "key"]), Some("table"));
         assert_eq!(suggestion("kafka", &["log", "outbox"]), "known: `log`, `outbox`");
     }
 }

@@ -1,7 +1,9 @@
-//! Batches that fire more than an output holds are worked through in pieces, with the same panes.
+//! Batches that fire more than an output holds are worked through in pieces, with the same panes; windows that share panes
+//! give the panes of windows kept one by one.
 
+use proptest::prelude::*;
 use tidegate_connectors::SourceBatch;
-use tidegate_types::{PartitionId, Value, Watermark};
+use tidegate_types::{PaneInfo, PartitionId, Value, Watermark};
 
 use super::output::{PANES_BEFORE_PAUSE, WindowOutput, Work};
 use crate::{Account, Job, JobHooks, JobOptions};
@@ -12,7 +14,7 @@ const WINDOWS: i64 = 40_000;
 fn job(window: &str, rules: &str) -> Job {
     let pipeline = format!(
         "job: wide\nversion: 1\nsource:\n  log: in\n  timestamp_field: at\n  watermark: {{strategy: ascending}}\n\
-         key_by: []\nwindow: {{{window}}}\n{rules}aggregate: {{n: {{fn: count}}}}\nsink: {{type: log, log: out}}\n"
+         key_by: []\nwindow: {{{window}}}\n{rules}aggregate: {{n: {{fn: count}}, v: sum, top: {{fn: top_k, field: v, k: 2}}}}\nsink: {{type: log, log: out}}\n"
     );
     let pipeline = tidegate_pipeline::parse(&pipeline).expect("a sound pipeline").pipeline;
     let options = JobOptions {
@@ -25,32 +27,45 @@ fn job(window: &str, rules: &str) -> Job {
     Job::new(&pipeline, JobHooks::default(), options).expect("a job without hooks")
 }
 
-/// One batch of these times, the last.
-fn batch(times: &[i64]) -> SourceBatch {
+/// One batch of records of these times and values, the last.
+fn batch(records: &[(i64, Option<i64>)]) -> SourceBatch {
     let mut batch = SourceBatch { done: true, ..SourceBatch::default() };
     let mut data = String::new();
-    for (offset, time) in (0..).zip(times) {
+    for (offset, (time, value)) in (0..).zip(records) {
         let start = u32::try_from(data.len()).expect("short");
-        data.push_str(&format!("{{\"at\":{time}}}"));
+        let value = value.map_or_else(String::new, |value| format!(",\"v\":{value}"));
+        data.push_str(&format!("{{\"at\":{time}{value}}}"));
         batch.spans.push((start, u32::try_from(data.len()).expect("short")));
         batch.partition.push(Some(PartitionId(0)));
         batch.offsets.push(offset);
     }
-    batch.ended.push((u32::try_from(times.len()).expect("few"), PartitionId(0)));
+    batch.ended.push((u32::try_from(records.len()).expect("few"), PartitionId(0)));
     batch.data = data.into_bytes().into();
     batch
 }
 
 struct Ran {
-    /// The ends of the panes' windows, their counts and watermarks, in order of output.
-    panes: Vec<(i64, Value, Watermark)>,
+    /// The panes with their values, in order of output.
+    panes: Vec<(PaneInfo, Vec<Value>)>,
     /// How many panes each piece has.
     pieces: Vec<usize>,
     account: Account,
 }
 
-fn run(mut job: Job, times: &[i64]) -> Ran {
-    let input = job.source.process(batch(times), None).expect("no hook can fail");
+impl Ran {
+    /// The ends of the panes' windows, their counts and watermarks.
+    fn counts(&self) -> Vec<(i64, Value, Watermark)> {
+        let end = |info: &PaneInfo| info.window.expect("sliding windows have bounds").1;
+        self.panes.iter().map(|(info, values)| (end(info), values[0].clone(), info.watermark)).collect()
+    }
+}
+
+fn at(times: &[i64]) -> Vec<(i64, Option<i64>)> {
+    times.iter().map(|time| (*time, None)).collect()
+}
+
+fn run(mut job: Job, records: &[(i64, Option<i64>)]) -> Ran {
+    let input = job.source.process(batch(records), None).expect("no hook can fail");
     let mut ran = Ran { panes: Vec::new(), pieces: Vec::new(), account: input.account };
     let mut out = WindowOutput::default();
     let mut work = job.windows[0].process(&input.batch, None, &mut out).expect("no hook can fail");
@@ -60,8 +75,7 @@ fn run(mut job: Job, times: &[i64]) -> Ran {
         ran.pieces.push(taken.panes.iter().map(|panes| panes.infos.len()).sum());
         for panes in taken.panes {
             for (row, info) in panes.infos.iter().enumerate() {
-                let (_, end) = info.window.expect("sliding windows have bounds");
-                ran.panes.push((end, panes.values[0].value(row).to_value(), info.watermark));
+                ran.panes.push((*info, panes.values.iter().map(|column| column.value(row).to_value()).collect()));
             }
         }
         match work {
@@ -80,8 +94,8 @@ fn expected() -> Vec<(i64, Value, Watermark)> {
 
 #[test]
 fn windows_that_share_panes_fire_in_pieces() {
-    let ran = run(job(&format!("type: sliding, size: {WINDOWS}ms, slide: 1ms"), ""), &[0, 2 * WINDOWS]);
-    assert!(ran.panes == expected(), "{} panes", ran.panes.len());
+    let ran = run(job(&format!("type: sliding, size: {WINDOWS}ms, slide: 1ms"), ""), &at(&[0, 2 * WINDOWS]));
+    assert!(ran.counts() == expected(), "{} panes", ran.panes.len());
     assert!(ran.pieces.len() >= 4, "{:?}", ran.pieces);
     assert!(ran.pieces.iter().all(|panes| *panes < 2 * PANES_BEFORE_PAUSE), "{:?}", ran.pieces);
     assert_eq!((ran.account.accepted, ran.account.panes_on_time), (2, 80_000));
@@ -90,18 +104,57 @@ fn windows_that_share_panes_fire_in_pieces() {
 #[test]
 fn windows_kept_one_by_one_give_the_same_panes() {
     let window = format!("type: sliding, size: {WINDOWS}ms, slide: 1ms");
-    let ran = run(job(&window, "trigger: {early: every 5 elements}\n"), &[0, 2 * WINDOWS]);
-    assert!(ran.panes == expected(), "{} panes", ran.panes.len());
+    let ran = run(job(&window, "trigger: {early: every 5 elements}\n"), &at(&[0, 2 * WINDOWS]));
+    assert!(ran.counts() == expected(), "{} panes", ran.panes.len());
 }
 
 /// The late record's own panes come in pieces too, and the record after it is judged as ever.
 #[test]
 fn a_late_record_fires_more_windows_than_an_output_holds() {
     let window = format!("type: sliding, size: {WINDOWS}ms, slide: 1ms, allowed_lateness: 1d");
-    let ran = run(job(&window, ""), &[0, 2 * WINDOWS, 0, 0, 2 * WINDOWS]);
+    let ran = run(job(&window, ""), &at(&[0, 2 * WINDOWS, 0, 0, 2 * WINDOWS]));
     assert_eq!((ran.account.accepted, ran.account.too_late), (5, 0));
     assert_eq!((ran.account.panes_on_time, ran.account.panes_late), (80_000, 80_000));
     assert!(ran.pieces.len() >= 6, "{:?}", ran.pieces);
-    let counts = |count| ran.panes.iter().filter(|(_, value, _)| *value == Value::Int(count)).count();
+    let counts = |count| ran.panes.iter().filter(|(_, values)| values[0] == Value::Int(count)).count();
     assert_eq!((counts(1), counts(2), counts(3)), (40_000, 80_000, 40_000));
+}
+
+fn values() -> impl Strategy<Value = Option<i64>> {
+    prop_oneof![
+        3 => (-2i64..3).prop_map(Some),
+        1 => prop::sample::select(vec![i64::MAX, i64::MIN, i64::MAX / 2, -1 << 62]).prop_map(Some),
+        1 => Just(None),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    /// Late records, records that are too late, sums that overflow, retractions; up to 1,200 windows of a record.
+    #[test]
+    fn sharing_panes_changes_no_pane(
+        windows in prop::sample::select(vec![2i64, 3, 7, 40, 300, 1_200]),
+        slide in 1i64..6,
+        less in 0i64..5,
+        offset in 0i64..9,
+        lateness in 0i64..3,
+        late in prop::sample::select(vec!["every_element", "none"]),
+        accumulation in prop::sample::select(vec!["accumulating", "discarding", "accumulating_and_retracting"]),
+        steps in prop::collection::vec((-30i64..50, values()), 1..12),
+    ) {
+        let size = (windows * slide - less.min(slide - 1)).max(slide + 1);
+        let mut time = 0;
+        let records: Vec<(i64, Option<i64>)> = steps.into_iter().map(|(step, value)| {
+            time += step * size / 20;
+            (time, value)
+        }).collect();
+        let window = format!(
+            "type: sliding, size: {size}ms, slide: {slide}ms, offset: {offset}ms, allowed_lateness: {}ms", lateness * size / 2
+        );
+        let rules = |early: &str| format!("trigger: {{late: {late}{early}}}\naccumulation: {accumulation}\n");
+        let shared = run(job(&window, &rules("")), &records);
+        let apart = run(job(&window, &rules(", early: every 1000 elements")), &records);
+        prop_assert_eq!(shared.account, apart.account);
+        prop_assert_eq!(shared.panes, apart.panes);
+    }
 }
