@@ -163,7 +163,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME=FILE", requires = "trust", help_heading = "Components")]
     pub(crate) signature: Vec<String>,
     /// Take components without a signature, if you trust where their files come from
-    #[arg(long, conflicts_with = "trust", help_heading = "Components")]
+    #[arg(long, conflicts_with_all = ["trust", "tenant", "signature"], help_heading = "Components")]
     pub(crate) allow_unsigned: bool,
     /// A new instance for every call. Where the output differs, a hook keeps state that it must not keep
     #[arg(long, help_heading = "Components")]

@@ -43,9 +43,11 @@ fn to_trust_a_key_and_to_take_all_is_a_contradiction() {
 
 #[test]
 fn a_tenant_or_a_signature_without_a_key_is_refused() {
-    for flags in ["--tenant acme --allow-unsigned", "--signature a=b --allow-unsigned"] {
-        let message = trust(flags, &["a"]).unwrap_err();
+    for flag in ["--tenant acme", "--signature a=b"] {
+        let message = trust(flag, &["a"]).unwrap_err();
         assert!(message.contains("--trust"), "{message}");
+        let message = trust(&format!("{flag} --allow-unsigned"), &["a"]).unwrap_err();
+        assert!(message.contains("cannot be used with"), "{message}");
     }
 }
 
