@@ -23,6 +23,7 @@ pub(crate) struct Places {
     settings: ApiSettings,
     requests: Arc<Semaphore>,
     bodies: Arc<Semaphore>,
+    calls: Arc<Semaphore>,
     waits: Arc<Semaphore>,
     /// One entry for each tenant that has asked since the process started.
     tenants: Mutex<BTreeMap<TenantId, TenantPlaces>>,
@@ -43,6 +44,7 @@ impl Places {
             settings,
             requests: Arc::new(Semaphore::new(settings.requests)),
             bodies: Arc::new(Semaphore::new(settings.body_bytes / BODY_UNIT)),
+            calls: Arc::new(Semaphore::new(settings.calls)),
             waits: Arc::new(Semaphore::new(settings.waits)),
             tenants: Mutex::default(),
         }
@@ -85,12 +87,16 @@ impl Places {
         tenant: &TenantId,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Answer<T> {
-        let places = Arc::clone(&self.of(tenant).calls);
-        let Ok(Ok(place)) = timeout(self.settings.queue_timeout, places.acquire_owned()).await else {
+        let own = self.of(tenant).calls.acquire_owned();
+        let Ok(Ok(own)) = timeout(self.settings.queue_timeout, own).await else {
             let most = self.settings.calls_per_tenant;
             return Err(busy(format!("the tenant has {most} calls to the log and its tables running")));
         };
-        run(place, work).await
+        let all = Arc::clone(&self.calls).acquire_owned();
+        let Ok(Ok(all)) = timeout(self.settings.queue_timeout, all).await else {
+            return Err(Problem::new(codes::OVERLOADED, "every place for a call to the log and the tables is taken"));
+        };
+        run((own, all), work).await
     }
 
     /// A place to wait for records: two permits, the tenant's and the process's.

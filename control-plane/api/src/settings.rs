@@ -19,6 +19,8 @@ pub struct ApiSettings {
     pub body_bytes: usize,
     /// Blocking calls (log, tables) at once of one tenant.
     pub calls_per_tenant: usize,
+    /// The same over all tenants. Together with `waits` no more than the runtime has blocking threads (512 unless told).
+    pub calls: usize,
     /// How long a call waits for such a place.
     pub queue_timeout: Duration,
     /// Reads that wait for records at once of one tenant. Each holds a thread.
@@ -37,6 +39,7 @@ impl Default for ApiSettings {
             body_bytes_per_tenant: 128 * 1024 * 1024,
             body_bytes: 1024 * 1024 * 1024,
             calls_per_tenant: 32,
+            calls: 384,
             queue_timeout: Duration::from_secs(1),
             waits_per_tenant: 16,
             waits: 128,
