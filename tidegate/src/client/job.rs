@@ -107,10 +107,7 @@ pub(super) fn shown(job: &Value) -> String {
         ("parallelism", value::text(job, "/parallelism")),
         ("last checkpoint", value::text(job, "/last_checkpoint")),
         ("behind", format!("{} records, {} ms", value::text(job, "/lag/records"), value::text(job, "/lag/age_ms"))),
-        (
-            "watermark",
-            format!("{}, {} ms behind", value::time(job, "/watermark"), value::text(job, "/watermark_lag_ms")),
-        ),
+        ("watermark", watermark(job)),
     ]);
     for (name, at) in [
         ("read", "/account/read"),
@@ -129,4 +126,14 @@ pub(super) fn shown(job: &Value) -> String {
     facts.push(("too late in", value::text(job, "/streams/too_late")));
     facts.push(("dead letters in", value::text(job, "/streams/dead_letters")));
     value::facts(&facts)
+}
+
+fn watermark(job: &Value) -> String {
+    match (job.get("watermark").and_then(Value::as_i64), job["state"].as_str()) {
+        (Some(_), _) => {
+            format!("{}, {} ms behind", value::time(job, "/watermark"), value::text(job, "/watermark_lag_ms"))
+        }
+        (None, Some("finished")) => "end of input".to_owned(),
+        (None, _) => "none yet".to_owned(),
+    }
 }

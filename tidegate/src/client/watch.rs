@@ -38,19 +38,18 @@ struct Windows {
 pub(super) fn job(client: &Client<'_>, name: &str) -> Result<(), Failure> {
     let mut seen = job::one(client, name)?;
     let mut windows: Option<Windows> = None;
-    let mut show: Option<JobShow> = None;
+    let mut show = JobShow::new(client.console);
     loop {
         if windows.is_none() {
             windows = windows_of(client, &seen)?;
+            if let Some(windows) = &windows {
+                show.set_columns(windows.keys.clone(), windows.values.clone());
+            }
         }
-        let show = show.get_or_insert_with(|| {
-            let (keys, values) = windows.as_ref().map(|w| (w.keys.clone(), w.values.clone())).unwrap_or_default();
-            JobShow::new(client.console, keys, values)
-        });
         // Whether it has ended is known before its rows are read, so none of them is missed.
         let has_ended = !matches!(seen["state"].as_str(), Some("submitted" | "running"));
         if let Some(windows) = &mut windows {
-            windows.read(client, show)?;
+            windows.read(client, &mut show)?;
         }
         show.show(&progress(&seen));
         if has_ended {
@@ -59,9 +58,7 @@ pub(super) fn job(client: &Client<'_>, name: &str) -> Result<(), Failure> {
         pause();
         seen = patiently(|| client.api.ask(&Call::get(&format!("/v1/jobs/{}", part(name)))))?;
     }
-    if let Some(show) = show {
-        show.end(&progress(&seen));
-    }
+    show.end(&progress(&seen));
     end(client, &seen)
 }
 
@@ -159,6 +156,16 @@ fn progress(job: &Value) -> JobProgress {
     }
 }
 
+/// The account as one line, as `tidegate run` ends with it (docs/local-run.md).
+fn summary(job: &Value) -> String {
+    let counts =
+        ["read", "expanded", "accepted", "filtered", "too_late", "duplicate", "rejected", "partly_late", "unshown"];
+    let of = |name: &str| format!("\"{name}\":{}", value::number(job, &format!("/account/{name}")));
+    let panes = ["EARLY", "ON_TIME", "LATE"];
+    let panes = panes.map(|timing| format!("\"{timing}\":{}", value::number(job, &format!("/account/panes/{timing}"))));
+    format!("{{{},\"panes\":{{{}}},{}}}", counts.map(of).join(","), panes.join(","), of("retractions"))
+}
+
 /// How it ended.
 fn end(client: &Client<'_>, job: &Value) -> Result<(), Failure> {
     let name = value::text(job, "/name");
@@ -167,12 +174,38 @@ fn end(client: &Client<'_>, job: &Value) -> Result<(), Failure> {
     } else {
         client.console.line("");
         job::shown(job).lines().for_each(|line| client.console.line(line));
-        if let Some(account) = job.get("account").filter(|account| account.is_object()) {
-            client.console.line(&account.to_string());
+        if job.get("account").is_some_and(Value::is_object) {
+            client.console.line(&summary(job));
         }
     }
     match job["state"].as_str() {
         Some("failed") => Err(Failure::external(format!("job {name} failed: {}", value::text(job, "/reason")))),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_account_has_the_keys_of_the_summary_in_their_order() {
+        let job = json!({"account": {"read": 3, "accepted": 2, "rejected": 1, "panes": {"ON_TIME": 2}}});
+        let expected = "{\"read\":3,\"expanded\":0,\"accepted\":2,\"filtered\":0,\"too_late\":0,\"duplicate\":0,\"rejected\":1,\
+                        \"partly_late\":0,\"unshown\":0,\"panes\":{\"EARLY\":0,\"ON_TIME\":2,\"LATE\":0},\"retractions\":0}";
+        assert_eq!(summary(&job), expected);
+    }
+
+    #[test]
+    fn a_row_of_a_table_is_a_window_with_its_newest_pane() {
+        let windows =
+            Windows { path: String::new(), keys: vec!["country".into()], values: vec!["n".into()], after: None };
+        let row = json!({"country": "VN", "window_start": "2026-10-22T09:41:00Z", "window_end": "2026-10-22T09:42:00Z",
+            "n": 7, "pane": {"timing": "EARLY", "index": 3, "is_last": false}, "watermark": null});
+        let row = windows.row(&row).expect("a row");
+        assert_eq!((row.timing, row.index, row.key, row.values), (Timing::Early, 3, vec![json!("VN")], vec![json!(7)]));
+        assert_eq!(row.window, Some((1_792_662_060_000, 1_792_662_120_000)));
     }
 }

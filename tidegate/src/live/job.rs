@@ -59,15 +59,20 @@ pub(crate) struct JobShow {
 }
 
 impl JobShow {
-    /// A show of a job whose table has these key and value columns.
-    pub(crate) fn new(console: &Console, keys: Vec<String>, values: Vec<String>) -> Self {
+    /// A show of a job without a table, until it is told of one.
+    pub(crate) fn new(console: &Console) -> Self {
         Self {
             console: console.clone(),
-            fields: PaneFields { keys, values },
+            fields: PaneFields::default(),
             windows: Windows::default(),
             stopwatch: Stopwatch::start(),
             last_line: None,
         }
+    }
+
+    /// The job's table has these key and value columns.
+    pub(crate) fn set_columns(&mut self, keys: Vec<String>, values: Vec<String>) {
+        self.fields = PaneFields { keys, values };
     }
 
     /// Takes the newest pane of a window in.

@@ -7,7 +7,9 @@ use crate::environment::Environment;
 
 fn show() -> JobShow {
     let environment = Environment { can_redraw: false, stdout_is_terminal: false, colour: false };
-    JobShow::new(&Console::new(environment), vec!["country".into()], vec!["clicks".into()])
+    let mut show = JobShow::new(&Console::new(environment));
+    show.set_columns(vec!["country".into()], vec!["clicks".into()]);
+    show
 }
 
 fn row(country: &str, timing: Timing, clicks: i64) -> WindowRow {
