@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// A bounded queue with many senders and one taker.
 pub(crate) struct Queue<T> {
@@ -46,9 +47,17 @@ impl<T> Queue<T> {
     }
 
     /// Everything that waits, up to so many bytes and at least one item; waits for it. Empty: the queue was closed.
-    pub(crate) fn take(&self, max_bytes: usize) -> Vec<T> {
+    ///
+    /// Senders that were just answered are likely to send again: it waits for as many items as there were `answered`, beside
+    /// those that wait already, but no longer than `patience`.
+    pub(crate) fn take(&self, max_bytes: usize, answered: usize, patience: Duration) -> Vec<T> {
+        let waiting = self.lock();
+        let likely = waiting.items.len() + answered;
+        let few = |waiting: &mut Waiting<T>| !waiting.closed && waiting.items.len() < likely;
+        let gathered = self.work.wait_timeout_while(waiting, patience, few);
+        let (waiting, _) = gathered.unwrap_or_else(PoisonError::into_inner);
         let idle = |waiting: &mut Waiting<T>| !waiting.closed && waiting.items.is_empty();
-        let mut waiting = self.work.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.work.wait_while(waiting, idle).unwrap_or_else(PoisonError::into_inner);
         let mut taken = Vec::new();
         let mut bytes = 0;
         while let Some((_, next)) = waiting.items.front() {
@@ -91,10 +100,22 @@ mod tests {
         for (item, bytes) in [("a", 4), ("b", 4), ("c", 4)] {
             queue.put(item, bytes);
         }
-        assert_eq!(queue.take(8), ["a", "b"]);
-        assert_eq!(queue.take(1), ["c"]);
+        assert_eq!(queue.take(8, 0, Duration::ZERO), ["a", "b"]);
+        assert_eq!(queue.take(1, 0, Duration::ZERO), ["c"]);
         queue.put("large", 1000);
-        assert_eq!(queue.take(1), ["large"]);
+        assert_eq!(queue.take(1, 0, Duration::ZERO), ["large"]);
+    }
+
+    #[test]
+    fn gathers_what_those_who_were_answered_send_again() {
+        let queue = Queue::new(100);
+        queue.put("waits already", 1);
+        std::thread::scope(|scope| {
+            scope.spawn(|| ["a", "b"].map(|item| queue.put(item, 1)));
+            assert_eq!(queue.take(100, 2, Duration::from_secs(60)), ["waits already", "a", "b"]);
+        });
+        queue.put("alone", 1);
+        assert_eq!(queue.take(100, 2, Duration::from_millis(1)), ["alone"], "patience ends");
     }
 
     #[test]
@@ -103,8 +124,8 @@ mod tests {
         queue.put("a", 1);
         queue.close();
         queue.put("too late", 1);
-        assert_eq!(queue.take(8), ["a"]);
-        assert!(queue.take(8).is_empty());
+        assert_eq!(queue.take(8, 0, Duration::ZERO), ["a"]);
+        assert!(queue.take(8, 0, Duration::ZERO).is_empty());
     }
 
     #[test]
@@ -129,9 +150,9 @@ mod tests {
             });
             // Had the second been let in, taking everything would find both.
             assert_eq!(is_done.try_recv(), Err(TryRecvError::Empty));
-            assert_eq!(queue.take(100), [1]);
+            assert_eq!(queue.take(100, 0, Duration::ZERO), [1]);
             is_done.recv().unwrap();
-            assert_eq!(queue.take(100), [2]);
+            assert_eq!(queue.take(100, 0, Duration::ZERO), [2]);
         });
     }
 }

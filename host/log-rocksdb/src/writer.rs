@@ -1,8 +1,11 @@
 //! The writer: one thread that gives offsets and writes what has gathered in one piece.
 //!
 //! A group is everything that waits when the last write is done (up to a bound): the more producers there are, the more
-//! share one sync. Invariant: an answer is given after the write, and what the catalog shows was written. After a failed
-//! write nothing more is written: what is on the disk is not known until the log is opened again.
+//! share one sync. Producers wait for their answers before they send again, so the writer gives them a moment for that: else
+//! one of them would come first, alone, and the others would wait for its sync.
+//!
+//! Invariant: an answer is given after the write, and what the catalog shows was written. After a failed write nothing more
+//! is written: what is on the disk is not known until the log is opened again.
 
 mod group;
 mod producers;
@@ -11,6 +14,7 @@ mod structure;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
 
 use tidegate_log::{Appended, Created, LogError, StreamId, StreamSpec};
 use tidegate_types::EventTime;
@@ -27,6 +31,11 @@ use self::producers::Producers;
 
 /// A group takes no further command once it has so many bytes.
 const GROUP_BYTES: usize = 8 << 20;
+
+/// Before a group is taken, those who were answered have this part of the last write's time to send again.
+const PATIENCE: u32 = 4;
+/// And never more than this: a write that took long says nothing about the next.
+const MOST_PATIENCE: Duration = Duration::from_millis(2);
 
 /// Where an answer goes.
 pub(crate) type ReplyTo<T> = SyncSender<Result<T, LogError>>;
@@ -64,6 +73,14 @@ pub(crate) fn answer<T: Send + 'static>(reply: ReplyTo<T>, outcome: Result<T, Lo
     })
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "how long a write took decides how long to gather, never what is written"
+)]
+fn instant() -> Instant {
+    Instant::now()
+}
+
 /// Abandons the queue when the writer's thread leaves, by a panic too.
 struct Abandon<'a>(&'a Queue<Command>);
 
@@ -90,17 +107,21 @@ impl Writer {
     /// Works until the queue is closed and empty. However it ends, nobody waits for an answer after it.
     pub(crate) fn run(mut self, queue: &Queue<Command>) {
         let _end = Abandon(queue);
+        let (mut answered, mut patience) = (0, Duration::ZERO);
         loop {
-            let mut commands = VecDeque::from(queue.take(GROUP_BYTES));
+            let mut commands = VecDeque::from(queue.take(GROUP_BYTES, answered, patience));
             if commands.is_empty() {
                 return;
             }
+            answered = commands.len();
+            let start = instant();
             while let Some(command) = commands.pop_front() {
                 match command {
                     Command::Structure(command) => self.structure(command),
                     Command::Partition(first) => self.gather(first, &mut commands),
                 }
             }
+            patience = (start.elapsed() / PATIENCE).min(MOST_PATIENCE);
         }
     }
 
