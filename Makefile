@@ -32,9 +32,10 @@ build: setup ## build the command `tidegate`
 guests: setup ## build the WebAssembly components of the examples and tests
 	@.ci/build-guests.sh
 
-demo: demo-run ## windows over real flights, live in the terminal
+demo: setup ## a tenant's whole way on the platform, live in the terminal
+	@.ci/demo.sh
 
-demo-run: setup ## the same through `tidegate run`, over files in one process
+demo-run: setup ## windows over real flights through `tidegate run`, without a platform
 	@.ci/demo-run.sh
 
 test: guests build ## every test; what CI runs
