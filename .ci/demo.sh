@@ -62,7 +62,7 @@ wait_for_api() {
 # Events into the stream, at their pace, then the seal. Runs in the background; its children end with it.
 feed() {
     local generator='' append=''
-    trap 'kill $generator $append 2>/dev/null; exit 143' TERM
+    trap 'kill $generator $append 2>/dev/null; exit 143' INT TERM
     mkfifo "$demo/events"
     "$tidegate" demo-events --seed 14 --minutes 8 --seconds "$seconds" >"$demo/events" 2>"$demo/made.json" &
     generator=$!
