@@ -29,3 +29,11 @@ Operators and the ids that their state belongs to:
 ";
     assert_eq!(explain(&pipeline), expected);
 }
+
+#[test]
+fn windows_without_lateness_take_no_late_records() {
+    let text = include_str!("tests/pipeline.yaml").replace("allowed_lateness: 10m", "allowed_lateness: 0s");
+    let pipeline = tidegate_pipeline::parse(&text).unwrap().pipeline;
+    let explained = explain(&pipeline);
+    assert!(explained.contains("tumbling, 1m each; takes no late records\n"), "{explained}");
+}

@@ -61,7 +61,10 @@ pub(super) fn window(window: &Window) -> String {
         WindowKind::Global => return "global: one for all time".to_owned(),
         WindowKind::Custom { hook: of } => format!("custom, by the {}", hook(of)),
     };
-    format!("{shape}; takes late records for {}", window.allowed_lateness)
+    match window.allowed_lateness {
+        Millis(0) => format!("{shape}; takes no late records"),
+        lateness => format!("{shape}; takes late records for {lateness}"),
+    }
 }
 
 pub(super) fn panes(pipeline: &Pipeline) -> String {
