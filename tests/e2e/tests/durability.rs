@@ -57,15 +57,15 @@ fn every_acknowledged_event_is_there_once_and_in_order_whenever_the_platform_is_
     let (data, port) = (folder.path().join("data"), free_port());
     let platform = Platform::start(&data, port);
     let shared = prepare(&platform, &folder);
-    let platform = thread::scope(|scope| {
+    let (platform, acknowledged) = thread::scope(|scope| {
+        let shared = &shared;
         let counting: Vec<_> =
-            (0..PRODUCERS).map(|number| scope.spawn(|| counting_producer(&shared, number, seed))).collect();
-        let careless = scope.spawn(|| careless_producer(&shared));
-        let platform = kill_again_and_again(platform, &data, port, &shared, seed);
+            (0..PRODUCERS).map(|number| scope.spawn(move || counting_producer(shared, number, seed))).collect();
+        let careless = scope.spawn(|| careless_producer(shared));
+        let platform = kill_again_and_again(platform, &data, port, shared, seed);
         counting.into_iter().for_each(|producer| producer.join().expect("a producer comes to its end"));
         (platform, careless.join().expect("the careless producer comes to its end"))
     });
-    let (platform, acknowledged) = platform;
     let asker = Asker { folder: &folder, url: platform.url.clone(), token_file: folder.path().join("acme.token") };
     let stored = parsed(&asker.must(&["stream", "read", "events"]));
     check_offsets(&stored);

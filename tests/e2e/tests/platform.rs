@@ -58,10 +58,6 @@ impl Tenant<'_> {
         self.asker.must(&["table", "rows", table, "--limit", "100000", "--json"])
     }
 
-    fn job(&self, name: &str) -> Value {
-        serde_json::from_str(&self.asker.must(&["job", "status", name, "--json"])).expect("a job is JSON")
-    }
-
     /// Waits until a job has ended.
     fn watch(&self, name: &str) -> Value {
         serde_json::from_str(&self.asker.must(&["job", "status", name, "--watch", "--json"])).expect("a job is JSON")
