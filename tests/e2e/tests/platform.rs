@@ -155,7 +155,7 @@ fn assert_sees_nothing(bolt: &Tenant<'_>, acme: &Tenant<'_>) {
     let [component, envelope] = [&component, &envelope].map(|path| path.to_str().expect("a plain path"));
     let refused = bolt.asker.tidegate(&["artifact", "push", component, "--signature", envelope]);
     let line = refused.refusal();
-    assert!(line.starts_with("admission-refused: ") || line.contains("rule"), "{line}");
+    assert!(line.starts_with("artifact-refused: rule tenant-mismatch: "), "{line}");
 }
 
 #[test]
