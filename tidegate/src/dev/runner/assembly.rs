@@ -1,0 +1,175 @@
+//! Puts a deployed job together: components loaded, hooks opened, input and outputs opened.
+//!
+//! Everything here blocks, and runs on a thread that may. `check` goes the same way as `build` and stops before anything is
+//! made, so that what a submission accepts can start.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tidegate_connectors::{LogSource, Source, Start, StopFlag};
+use tidegate_coordinator::{JobStreams, StartError, StartJob};
+use tidegate_dataflow::{Job, JobOptions};
+use tidegate_log::{StreamId, StreamInfo};
+use tidegate_pipeline::Pipeline;
+use tidegate_registry::Fetched;
+use tidegate_sandbox::{Component, ComponentDigest, OpenOptions};
+use tidegate_tenancy::TenantLimits;
+use tidegate_types::Value;
+use tidegate_worker::JobRun;
+
+use super::RunnerParts;
+use super::guest_log::JobLog;
+use super::outputs::Opening;
+use super::reasons::{invalid, lost, not_opened, stream_refused};
+use super::standing::{Standing, Watching};
+use super::tenants::TenantHost;
+use crate::cli::MAX_PARALLELISM;
+use crate::hooks::{self, Named, Opener};
+
+/// The most rows of a batch, as `tidegate run` has it.
+const BATCH_ROWS: usize = 1024;
+
+/// A component of the job, as the registry gave it.
+pub(super) struct Image {
+    /// Where the pipeline names it.
+    pub(super) path: String,
+    pub(super) fetched: Fetched,
+}
+
+/// A job and what it is put together of.
+pub(super) struct Assembly {
+    pub(super) parts: Arc<RunnerParts>,
+    pub(super) job: StartJob,
+    pub(super) limits: TenantLimits,
+    pub(super) images: Vec<Image>,
+    pub(super) host: Arc<TenantHost>,
+}
+
+/// A component that was loaded, and the fuel that a call of it is granted.
+struct Loaded {
+    component: Component,
+    call_fuel: u64,
+    written: String,
+}
+
+impl Assembly {
+    /// Whether the job could be started. Makes nothing.
+    pub(super) fn check(&self) -> Result<(), StartError> {
+        let input = self.input()?;
+        let job = self.operators(1, partitions(&input))?;
+        self.opening(&input, &JobStreams::of(self.pipeline()), &job).check()
+    }
+
+    /// Opens everything.
+    pub(super) fn build(self) -> Result<(JobRun, Arc<Standing>), StartError> {
+        let input = self.input()?;
+        let parallelism = self.pipeline().parallelism.unwrap_or(1).min(MAX_PARALLELISM);
+        let stop = Arc::new(StopFlag::new());
+        let log = Arc::clone(&self.parts.log);
+        let source = LogSource::open(log, input.id.clone(), &Start::Earliest, Arc::clone(&stop))
+            .map_err(|error| invalid("source.log", error))?;
+        let job = self.operators(parallelism, source.partitions().to_vec())?;
+        let outputs = self.opening(&input, &JobStreams::of(self.pipeline()), &job).open()?;
+        let standing = Standing::new(parallelism, source.positions());
+        let observer = Some(Box::new(Watching(Arc::clone(&standing))) as _);
+        let wake = Some(Arc::new(move || stop.stop()) as _);
+        Ok((JobRun { job, source: Box::new(source), wake, outputs, observer }, standing))
+    }
+
+    fn pipeline(&self) -> &Pipeline {
+        &self.job.pipeline.pipeline
+    }
+
+    /// The input stream, which must be there.
+    fn input(&self) -> Result<StreamInfo, StartError> {
+        let name = self.pipeline().source.log.parse().map_err(|error| invalid("source.log", error))?;
+        let stream = StreamId { tenant: self.job.key.tenant.clone(), name };
+        self.parts.log.describe(&stream).map_err(|error| stream_refused("source.log", &error))
+    }
+
+    fn operators(&self, parallelism: u32, partitions: Vec<Value>) -> Result<Job, StartError> {
+        let pipeline = self.pipeline();
+        let loaded = self.load()?;
+        let opener = JobOpener { assembly: self, loaded: &loaded };
+        let hooks = hooks::open(pipeline, parallelism, &opener).map_err(not_opened)?;
+        let options = JobOptions {
+            parallelism,
+            batch_rows: BATCH_ROWS,
+            partitions,
+            arrival_field: None,
+            wall_clock: Some(self.parts.clock.now()),
+        };
+        Job::new(pipeline, hooks, options).map_err(|error| invalid(error.path, error.reason))
+    }
+
+    /// The components, by where the pipeline names them. One that several hooks name is loaded once.
+    fn load(&self) -> Result<BTreeMap<&str, Loaded>, StartError> {
+        let mut by_digest: BTreeMap<&str, Component> = BTreeMap::new();
+        let mut loaded = BTreeMap::new();
+        for Image { path, fetched } in &self.images {
+            let artifact = &fetched.artifact;
+            let written = format!("{}@{}", artifact.name, artifact.version);
+            let component = match by_digest.get(artifact.digest.as_str()) {
+                Some(component) => component.clone(),
+                None => self.load_image(&written, fetched)?,
+            };
+            by_digest.insert(&artifact.digest, component.clone());
+            loaded.insert(path.as_str(), Loaded { component, call_fuel: fetched.granted.call_fuel, written });
+        }
+        Ok(loaded)
+    }
+
+    fn load_image(&self, written: &str, fetched: &Fetched) -> Result<Component, StartError> {
+        let digest: ComponentDigest = fetched.artifact.digest.parse().map_err(|_| lost("a component's digest is none"))?;
+        let (sandbox, size) = (&self.parts.sandbox, fetched.artifact.size);
+        sandbox.load_image(written, digest, size, &fetched.image, &self.parts.image_key).map_err(|error| {
+            tracing::error!(%error, component = written, "an image cannot be loaded");
+            lost("a component's image cannot be loaded")
+        })
+    }
+
+    fn opening<'a>(&'a self, input: &'a StreamInfo, streams: &'a JobStreams, job: &'a Job) -> Opening<'a> {
+        Opening {
+            parts: &self.parts,
+            key: &self.job.key,
+            sink: &self.pipeline().sink,
+            streams,
+            limits: &self.limits,
+            input,
+            fields: job.pane_fields(),
+        }
+    }
+}
+
+/// What the source calls its partitions.
+fn partitions(input: &StreamInfo) -> Vec<Value> {
+    (0..input.spec.partitions).map(|partition| Value::Int(partition.into())).collect()
+}
+
+/// Opens hooks with the tenant's limits.
+struct JobOpener<'a> {
+    assembly: &'a Assembly,
+    loaded: &'a BTreeMap<&'a str, Loaded>,
+}
+
+impl JobOpener<'_> {
+    fn of(&self, named: &Named<'_>) -> &Loaded {
+        self.loaded.get(named.path.as_str()).expect("the coordinator resolves a component for each hook")
+    }
+}
+
+impl Opener for JobOpener<'_> {
+    fn component(&self, named: &Named<'_>) -> &Component {
+        &self.of(named).component
+    }
+
+    fn options(&self, named: &Named<'_>) -> OpenOptions {
+        let loaded = self.of(named);
+        let log = JobLog::new(self.assembly.job.key.clone(), named.hook.uid.clone(), loaded.written.clone());
+        OpenOptions {
+            memory: Some(Arc::clone(&self.assembly.host.memory)),
+            call_fuel: Some(loaded.call_fuel),
+            ..OpenOptions::new(Arc::new(log))
+        }
+    }
+}

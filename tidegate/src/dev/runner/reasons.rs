@@ -1,0 +1,125 @@
+//! What went wrong, in words for the tenant, and whose fault it is: the platform's faults restart a job, the tenant's do not.
+//!
+//! Invariant: a reason names no path, no other tenant and nothing of the inside; that goes to the operator's log.
+
+use tidegate_connectors::{SinkError, SourceError};
+use tidegate_coordinator::{JobKey, RunEnd, StartError};
+use tidegate_log::{ErrorKind, LogError};
+use tidegate_registry::RegistryError;
+use tidegate_sandbox::OpenError;
+use tidegate_sink_sqlite::TableError;
+use tidegate_tenancy::TenancyError;
+use tidegate_dataflow::task::TaskError;
+use tidegate_worker::{RunEnd as Ended, RunError};
+
+use crate::failure::describe;
+use crate::hooks::Unopened;
+
+/// The platform cannot start the job.
+pub(super) fn lost(reason: &str) -> StartError {
+    StartError::Platform { reason: format!("the platform cannot start the job: {reason}") }
+}
+
+/// The job runs already: the coordinator's mistake.
+pub(super) fn already_runs() -> StartError {
+    lost("it runs already")
+}
+
+/// A thread cannot be started.
+pub(super) fn no_threads(error: &std::io::Error) -> StartError {
+    tracing::error!(%error, "no thread for a job");
+    lost("the machine has no threads left")
+}
+
+/// The pipeline asks for what cannot be.
+pub(super) fn invalid(path: impl Into<String>, reason: impl ToString) -> StartError {
+    StartError::Invalid { path: path.into(), reason: reason.to_string() }
+}
+
+pub(super) fn tenancy_refused(error: &TenancyError) -> StartError {
+    tracing::error!(%error, "a tenant's limits cannot be read");
+    lost("the tenant's limits cannot be read")
+}
+
+pub(super) fn registry_refused(path: &str, error: RegistryError) -> StartError {
+    match error {
+        RegistryError::NotFound { .. } | RegistryError::Revoked { .. } | RegistryError::Refused(_) => {
+            invalid(format!("{path}.component"), error)
+        }
+        error => {
+            tracing::error!(%error, path, "a component cannot be fetched");
+            lost("a component cannot be fetched from the registry")
+        }
+    }
+}
+
+pub(super) fn not_opened(unopened: Unopened) -> StartError {
+    match unopened {
+        Unopened::Hook { error: OpenError::Interrupted { .. } | OpenError::Platform { .. }, path } => {
+            lost(&format!("the hook at `{path}` could not be opened now"))
+        }
+        Unopened::Hook { error, path } => invalid(path, error),
+        Unopened::Fit(error) => invalid(error.path, error.reason),
+    }
+}
+
+pub(super) fn table_refused(error: &TableError) -> StartError {
+    let path = match error {
+        TableError::KeyField { .. } => "sink.key",
+        _ => "sink.table",
+    };
+    match error.kind() {
+        tidegate_connectors::ErrorKind::Invalid => invalid(path, error),
+        tidegate_connectors::ErrorKind::External => {
+            tracing::error!(error = describe(error), "a table cannot be opened");
+            lost(&error.to_string())
+        }
+    }
+}
+
+/// A stream that the pipeline names at `path` cannot be used.
+pub(super) fn stream_refused(path: &str, error: &LogError) -> StartError {
+    if is_the_tenants(error) {
+        return invalid(path, error);
+    }
+    tracing::error!(%error, path, "a stream cannot be opened");
+    lost("a stream cannot be opened")
+}
+
+/// Whether the tenant made the stream what it is.
+fn is_the_tenants(error: &LogError) -> bool {
+    match error.kind() {
+        ErrorKind::Invalid | ErrorKind::NotFound | ErrorKind::Conflict | ErrorKind::Gone | ErrorKind::Quota => true,
+        ErrorKind::Corrupt | ErrorKind::External => false,
+    }
+}
+
+/// How a run ended, for the coordinator. What the tenant is not told goes to the operator's log.
+pub(super) fn end_of(key: &JobKey, ended: Result<Ended, RunError>) -> RunEnd {
+    match ended {
+        Ok(Ended::Finished(_)) => RunEnd::Finished,
+        Ok(Ended::Stopped(_)) => RunEnd::Stopped,
+        Err(error) => {
+            tracing::warn!(tenant = %key.tenant, job = %key.name, error = describe(&error), "a job's run has failed");
+            failed(&error)
+        }
+    }
+}
+
+fn failed(error: &RunError) -> RunEnd {
+    let RunError::Task(task) = error else {
+        return RunEnd::PlatformFault { reason: "a defect of Tidegate, or a machine without threads".to_owned() };
+    };
+    let reason = task.to_string();
+    match task {
+        TaskError::Source(SourceError::Stopped) => RunEnd::Stopped,
+        TaskError::Source(SourceError::Overtaken { .. }) => RunEnd::TenantFault { reason },
+        TaskError::Source(SourceError::Log { source, .. }) | TaskError::Sink(SinkError::Log { source, .. })
+            if is_the_tenants(source) =>
+        {
+            RunEnd::TenantFault { reason: format!("{reason}: {source}") }
+        }
+        // A hook that the wall clock stops may have been on a busy machine; it is tried again, and not for ever.
+        TaskError::Source(_) | TaskError::Sink(_) | TaskError::Operator(_) => RunEnd::PlatformFault { reason },
+    }
+}

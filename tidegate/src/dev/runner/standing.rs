@@ -1,0 +1,91 @@
+//! How far a job's run is, kept for whoever asks: written by the sink task after each emission, read by the API.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tidegate_connectors::ReadPositions;
+use tidegate_coordinator::{Lag, RunAccount, RunPanes, RunStatus};
+use tidegate_dataflow::Account;
+use tidegate_log::Log;
+use tidegate_types::{EventTime, PaneBatch, Watermark};
+use tidegate_worker::{Observer, RunProgress};
+
+/// How far a run is.
+pub(super) struct Standing {
+    parallelism: u32,
+    positions: Arc<ReadPositions>,
+    runs: AtomicBool,
+    latest: Mutex<Latest>,
+}
+
+#[derive(Clone, Copy)]
+struct Latest {
+    account: Account,
+    watermark: Watermark,
+    /// The lag that was seen last.
+    lag: Lag,
+}
+
+impl Standing {
+    /// Of a run that begins.
+    pub(super) fn new(parallelism: u32, positions: Arc<ReadPositions>) -> Arc<Self> {
+        let latest = Latest { account: Account::default(), watermark: Watermark::MIN, lag: Lag::default() };
+        Arc::new(Self { parallelism, positions, runs: AtomicBool::new(true), latest: Mutex::new(latest) })
+    }
+
+    pub(super) fn runs(&self) -> bool {
+        self.runs.load(Ordering::Acquire)
+    }
+
+    pub(super) fn has_ended(&self) {
+        self.runs.store(false, Ordering::Release);
+    }
+
+    pub(super) fn status(&self, log: &dyn Log, now: EventTime) -> RunStatus {
+        // A stream that was deleted meanwhile has the lag that it had.
+        let lag = self.positions.lag(log, now).ok().map(|lag| Lag {
+            records: lag.records,
+            age_ms: i64::try_from(lag.age_ms).unwrap_or(i64::MAX),
+        });
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        latest.lag = lag.unwrap_or(latest.lag);
+        let watermark = latest.watermark.finite();
+        RunStatus {
+            parallelism: self.parallelism,
+            lag: latest.lag,
+            watermark,
+            watermark_lag_ms: watermark.map(|watermark| now.saturating_sub(watermark)),
+            account: shown(&latest.account),
+        }
+    }
+}
+
+/// The account as users read it.
+fn shown(account: &Account) -> RunAccount {
+    RunAccount {
+        read: account.read,
+        expanded: account.expanded,
+        accepted: account.accepted,
+        filtered: account.filtered,
+        too_late: account.too_late,
+        duplicate: account.duplicate,
+        rejected: account.rejected,
+        partly_late: account.partly_late,
+        unshown: account.unshown,
+        panes: RunPanes { early: account.panes_early, on_time: account.panes_on_time, late: account.panes_late },
+        retractions: account.retractions,
+    }
+}
+
+/// Writes a run's standing.
+pub(super) struct Watching(pub(super) Arc<Standing>);
+
+impl Observer for Watching {
+    fn panes(&mut self, _panes: &PaneBatch) {}
+
+    fn progress(&mut self, progress: &RunProgress) {
+        let mut latest = self.0.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        latest.account = progress.account;
+        latest.watermark = progress.watermark;
+    }
+}

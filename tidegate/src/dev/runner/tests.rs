@@ -1,0 +1,261 @@
+//! Jobs run for real: from a stream to a table, with what was late or rejected beside it, and end with nothing left.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use object_store::memory::InMemory;
+use tidegate_coordinator::RunEnd;
+use tidegate_log::{AppendBatch, MemoryLog, Producer, Retention, StreamId, StreamSpec};
+use tidegate_registry::{Admission, AdmissionError, Admitted, Candidate, ImageOf};
+use tidegate_sandbox::SandboxConfig;
+use tidegate_sink_sqlite::RowQuery;
+use tidegate_store::MemoryStore;
+use tidegate_tenancy::{Caller, Role, TenantLimits, TokenKeys};
+use tidegate_types::TenantId;
+
+use super::*;
+use crate::clock::SystemClock;
+
+/// Far longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Admits nothing: these jobs have no components.
+struct NoAdmission;
+
+fn nothing() -> AdmissionError {
+    AdmissionError::Unavailable { reason: "nothing is admitted here".into() }
+}
+
+#[async_trait]
+impl Admission for NoAdmission {
+    async fn admit(&self, _candidate: Candidate) -> Result<Admitted, AdmissionError> {
+        Err(nothing())
+    }
+
+    async fn recompile(&self, _candidate: Candidate) -> Result<Bytes, AdmissionError> {
+        Err(nothing())
+    }
+
+    fn fits(&self, _of: ImageOf<'_>, _image: &[u8]) -> bool {
+        false
+    }
+}
+
+struct Place {
+    _folder: tempfile::TempDir,
+    runner: Runner,
+}
+
+fn tenant(name: &str) -> TenantId {
+    name.parse().expect("a name")
+}
+
+impl Place {
+    /// Two tenants, `acme` and `other`, each with an empty stream `events` of two partitions.
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let store = Arc::new(MemoryStore::new());
+        let keys = TokenKeys::ephemeral().expect("a key");
+        let tenancy = Arc::new(Tenancy::new(Arc::clone(&store) as _, keys, Arc::clone(&clock)));
+        let admin = Caller { subject: "root".into(), role: Role::PlatformAdmin, tenant: None, token_id: "t".into() };
+        let limits = TenantLimits { lanes: 1, streams: 4, ..TenantLimits::default() };
+        let registry = Registry::new(
+            store,
+            Arc::new(InMemory::new()),
+            Arc::new(NoAdmission),
+            Arc::clone(&tenancy),
+            Arc::clone(&clock),
+        );
+        let log: Arc<dyn Log> = Arc::new(MemoryLog::new());
+        for name in ["acme", "other"] {
+            tenancy.create_tenant(&admin, &tenant(name), limits.clone()).await.expect("a tenant");
+            let spec = StreamSpec { partitions: 2, retention: Retention::default(), max_record_bytes: 1 << 20 };
+            log.create(&stream(name, "events"), &spec).expect("a stream");
+        }
+        let parts = RunnerParts {
+            sandbox: Sandbox::new(SandboxConfig::default()).expect("a sandbox"),
+            image_key: ImageKey::new([7; 32]),
+            registry: Arc::new(registry),
+            tenancy,
+            log,
+            tables: SqliteTables::open(folder.path()).expect("a folder"),
+            clock,
+        };
+        Self { _folder: folder, runner: Runner::new(parts) }
+    }
+
+    fn append(&self, tenant: &str, partition: u32, records: &[&str]) {
+        let records = records.iter().map(|record| (partition, Bytes::copy_from_slice(record.as_bytes()))).collect();
+        let producer = Producer { name: "test".into(), sequence: None };
+        let batch = AppendBatch { records, ingest_time: self.runner.parts.clock.now(), producer };
+        self.runner.parts.log.append(&stream(tenant, "events"), batch).expect("appended");
+    }
+
+    fn seal(&self, tenant: &str) {
+        self.runner.parts.log.seal(&stream(tenant, "events"), None).expect("sealed");
+    }
+
+    /// The rows of a table, by key.
+    fn rows(&self, owner: &str, table: &str) -> Vec<serde_json::Value> {
+        let query = RowQuery { limit: 1000, ..RowQuery::default() };
+        let page = self.runner.parts.tables.rows(&tenant(owner), table, &query).expect("there is the table");
+        page.rows.iter().map(|row| serde_json::from_slice(row).expect("JSON")).collect()
+    }
+
+    /// The records of a stream's first partition.
+    fn records(&self, owner: &str, name: &str) -> Vec<serde_json::Value> {
+        let chunk = self.runner.parts.log.read(&stream(owner, name), 0, 0, 1000, 1 << 20).expect("there is the stream");
+        chunk.records.iter().map(|record| serde_json::from_slice(&record.bytes).expect("JSON")).collect()
+    }
+
+    /// Waits until a job's status is so.
+    async fn until(&self, key: &JobKey, is: impl Fn(&RunStatus) -> bool) -> RunStatus {
+        for _ in 0..20_000 {
+            if let Some(status) = self.runner.status(key).filter(&is) {
+                return status;
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        panic!("it never is: {:?}", self.runner.status(key));
+    }
+}
+
+fn stream(owner: &str, name: &str) -> StreamId {
+    StreamId { tenant: tenant(owner), name: name.parse().expect("a name") }
+}
+
+const TABLE: &str = "sink: {type: upsert_store, table: minutes, key: [k, window_start]}\n";
+
+fn job(owner: &str, name: &str, rest: &str) -> StartJob {
+    let text = format!(
+        "job: {name}\nversion: 1\nsource:\n  log: events\n  timestamp_field: t\n  watermark: {{strategy: ascending}}\n\
+         key_by: [k]\nwindow: {{type: tumbling, size: 1m}}\naggregate: {{n: {{fn: count}}}}\n{rest}"
+    );
+    let pipeline = Arc::new(tidegate_pipeline::parse(&text).expect("a pipeline"));
+    let key = JobKey { tenant: tenant(owner), name: name.parse().expect("a name") };
+    StartJob { key, version: 1, pipeline, components: Vec::new() }
+}
+
+async fn end(run: Run) -> RunEnd {
+    tokio::time::timeout(PATIENCE, run.ended).await.expect("it ends").expect("its end is told")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_writes_its_table_and_what_it_rejects_and_finishes_with_its_input() {
+    let place = Place::new().await;
+    let job = job("acme", "minutes", &format!("{TABLE}late_side_output: late\n"));
+    place.runner.check(&job).await.expect("it could start");
+    assert_eq!(place.runner.parts.log.list(&tenant("acme")).expect("listed").len(), 1, "a check makes nothing");
+    let key = job.key.clone();
+    let run = place.runner.start(job.clone()).await.expect("it runs");
+    assert!(matches!(place.runner.start(job).await, Err(StartError::Platform { .. })), "a job runs once");
+    place.append("acme", 0, &[r#"{"t": 1000, "k": "a"}"#, r#"{"t": 61000, "k": "a"}"#, "no json", r#"{"t": 2, "k": "a"}"#]);
+    place.append("acme", 1, &[r#"{"t": 1000, "k": "b"}"#]);
+    let status = place.until(&key, |status| status.account.read == 5).await;
+    assert_eq!((status.parallelism, status.lag.records), (1, 0));
+    assert_eq!(status.watermark, Some(1000), "the slower partition holds it back");
+    place.seal("acme");
+    assert_eq!(end(run).await, RunEnd::Finished);
+    let account = place.runner.status(&key).expect("it ran").account;
+    assert_eq!((account.read, account.accepted, account.rejected), (5, 4, 1));
+    let rows = place.rows("acme", "minutes");
+    let told: Vec<_> = rows.iter().map(|row| (row["k"].as_str().unwrap(), row["n"].as_i64().unwrap())).collect();
+    assert_eq!(told, [("a", 2), ("a", 1), ("b", 1)]);
+    let dead = place.records("acme", "minutes-dead-letters");
+    assert_eq!((dead[0]["offset"].as_i64(), dead[0]["record"].as_str()), (Some(2), Some("no json")));
+    assert!(place.runner.parts.log.describe(&stream("acme", "late")).is_ok(), "absent outputs are made");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stopped_job_ends_with_its_windows_open_and_no_thread_left() {
+    let place = Place::new().await;
+    let job = job("acme", "minutes", &format!("{TABLE}trigger: {{early: every 1 elements}}\n"));
+    let key = job.key.clone();
+    let run = place.runner.start(job.clone()).await.expect("it runs");
+    place.append("acme", 0, &[r#"{"t": 1000, "k": "a"}"#]);
+    place.until(&key, |status| status.account.panes.early == 1).await;
+    place.runner.stop(&key);
+    assert_eq!(end(run).await, RunEnd::Stopped);
+    let rows = place.rows("acme", "minutes");
+    assert_eq!((rows.len(), rows[0]["pane"]["timing"].as_str()), (1, Some("EARLY")), "what was emitted is there");
+    assert_eq!(place.runner.tenants.running(), 0, "the tenant's lanes have ended with its last job");
+    // It can be started again, and begins at the start of its input.
+    let again = place.runner.start(job).await.expect("it runs again");
+    place.until(&key, |status| status.account.read == 1).await;
+    place.seal("acme");
+    assert_eq!(end(again).await, RunEnd::Finished);
+    assert_eq!(place.rows("acme", "minutes")[0]["pane"]["timing"].as_str(), Some("ON_TIME"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_that_fails_leaves_its_tenants_other_jobs_running() {
+    let place = Place::new().await;
+    let healthy = job("acme", "healthy", "sink: {type: upsert_store, table: healthy, key: [k, window_start]}\n");
+    let sealed = job("acme", "failing", "sink: {type: log, log: out}\n");
+    let going = place.runner.start(healthy.clone()).await.expect("it runs");
+    let failing = place.runner.start(sealed.clone()).await.expect("it runs");
+    // Its output is sealed under it: the first pane cannot be written.
+    place.runner.parts.log.seal(&stream("acme", "out"), None).expect("sealed");
+    place.append("acme", 0, &[r#"{"t": 1000, "k": "a"}"#]);
+    place.append("acme", 1, &[r#"{"t": 1000, "k": "a"}"#]);
+    place.append("acme", 0, &[r#"{"t": 61000, "k": "a"}"#]);
+    place.append("acme", 1, &[r#"{"t": 61000, "k": "a"}"#]);
+    let RunEnd::TenantFault { reason } = end(failing).await else { panic!("the tenant sealed it") };
+    assert!(reason.contains("stream acme/out") && reason.contains("is sealed"), "{reason}");
+    place.append("acme", 0, &[r#"{"t": 62000, "k": "b"}"#]);
+    place.until(&healthy.key, |status| status.account.read == 5).await;
+    let refused = place.runner.check(&sealed).await.expect_err("refused");
+    assert!(refused.to_string().starts_with("sink.log: the stream `out` is sealed"), "{refused}");
+    place.seal("acme");
+    assert_eq!(end(going).await, RunEnd::Finished);
+    assert_eq!(place.rows("acme", "healthy").len(), 3);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_run_is_refused_at_its_place() {
+    let place = Place::new().await;
+    let refused = async |rest: &str| {
+        let job = job("acme", "j", rest);
+        let checked = place.runner.check(&job).await.expect_err("refused").to_string();
+        assert_eq!(place.runner.start(job).await.map(drop).expect_err("refused").to_string(), checked);
+        checked
+    };
+    let reason = refused("sink: {type: parquet, table: t}\n").await;
+    assert_eq!(reason, "sink.type: `parquet` is not run yet by this release; use `upsert_store` or `log`");
+    assert!(refused("sink: {type: transactional_log, log: out}\n").await.starts_with("sink.type: `transactional_log`"));
+    // The tenant may have four streams, and has two.
+    let spec = StreamSpec { partitions: 1, retention: Retention::default(), max_record_bytes: 1 << 20 };
+    place.runner.parts.log.create(&stream("acme", "more"), &spec).expect("a stream");
+    let reason = refused("sink: {type: log, log: a}\nlate_side_output: b\ndead_letter_output: c\n").await;
+    assert!(reason.contains("makes 3 streams for its outputs, and the tenant has 2 of at most 4"), "{reason}");
+    assert_eq!(place.runner.parts.log.list(&tenant("acme")).expect("listed").len(), 2, "nothing was made");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_input_that_is_not_there_is_named() {
+    let place = Place::new().await;
+    let mut job = job("acme", "j", TABLE);
+    let mut parsed = (*job.pipeline).clone();
+    "none".clone_into(&mut parsed.pipeline.source.log);
+    job.pipeline = Arc::new(parsed);
+    let refused = place.runner.check(&job).await.expect_err("refused").to_string();
+    assert_eq!(refused, "source.log: stream acme/none: does not exist; create it first");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_tenants_write_tables_of_one_name_apart() {
+    let place = Place::new().await;
+    for owner in ["acme", "other"] {
+        place.append(owner, 0, &[&format!(r#"{{"t": 1000, "k": "{owner}"}}"#)]);
+        place.seal(owner);
+        let run = place.runner.start(job(owner, "minutes", TABLE)).await.expect("it runs");
+        assert_eq!(end(run).await, RunEnd::Finished);
+    }
+    for owner in ["acme", "other"] {
+        let rows = place.rows(owner, "minutes");
+        assert_eq!((rows.len(), rows[0]["k"].as_str()), (1, Some(owner)));
+    }
+}
