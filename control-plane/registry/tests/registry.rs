@@ -1,5 +1,7 @@
 //! The registry over stores in memory and an admission of a few lines, whose "machine code" names its component.
 
+#![allow(clippy::unwrap_used, reason = "a test whose world cannot be set up has failed")]
+
 #[path = "registry/attacks.rs"]
 mod attacks;
 #[path = "registry/images.rs"]

@@ -37,8 +37,9 @@ pub struct CompileLimits {
 impl Default for CompileLimits {
     fn default() -> Self {
         Self {
-            // Above the processor time that the child may use, on a machine that is busy with other things.
-            wall: Duration::from_secs(120),
+            // The processor time is what judges a component. This is for a child that hangs, and so far above it that a busy
+            // machine refuses nobody: a Python component took 315 s at a load of 10 for each processor.
+            wall: Duration::from_secs(600),
             // The largest that a language toolchain makes of 19 MB has 43 MB.
             answer_bytes: 256 * 1024 * 1024,
             // Compiling yields to jobs; two owners' components compile side by side.

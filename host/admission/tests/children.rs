@@ -1,5 +1,7 @@
 //! Children that misbehave: whatever they do, there is an answer in time.
 
+#![allow(clippy::unwrap_used, reason = "a test whose world cannot be set up has failed")]
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
