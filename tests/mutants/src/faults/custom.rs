@@ -45,7 +45,7 @@ pub(super) const FAULTS: &[Fault] = &[
         replace: "if self.hook_decides() && fresh == u64::MAX {",
     },
     Fault {
-        name: "asked-with-the-count-0",
+        name: "asked-with-a-count-of-none",
         section: "4",
         breaks: "custom windows: after a record the hook is asked with the count 0",
         file: COMMIT,
