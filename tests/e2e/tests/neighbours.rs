@@ -11,9 +11,11 @@ use tidegate_e2e::platform::{Asker, Platform};
 use tidegate_e2e::{Folder, guest};
 
 /// Records that the honest job reads.
-const HONEST: u64 = 60_000;
-/// Records on which the attackers' hooks do their deeds: enough to go on as long as the honest job runs.
-const ATTACKS: u64 = 50_000;
+const HONEST: u64 = 240_000;
+/// Records that the attackers read: enough to go on as long as the honest job runs. One of fifty sets the deed off, so that
+/// batches with some twenty deeds come to an end while one watches.
+const ATTACKS: u64 = 200_000;
+const ONE_OF: u64 = 50;
 /// The honest job's pace beside the attackers, of its pace alone. The tenants have a lane each and the machine may have
 /// two processors, so a half would be a fair share even if everything else stood still.
 const LEAST: f64 = 0.4;
@@ -88,11 +90,12 @@ fn pace(honest: &Asker<'_>, version: u32) -> Duration {
     took
 }
 
-/// Starts jobs whose hooks misbehave on every record, and waits until they are at it.
+/// Starts jobs whose hooks misbehave again and again, and waits until they are at it.
 fn attack(attacker: &Asker<'_>) {
     let mut records = String::new();
     for number in 0..ATTACKS {
-        writeln!(records, "{{\"at\": {number}, \"mark\": \"bad\"}}").expect("a String takes everything");
+        let mark = if number % ONE_OF == 0 { "bad" } else { "good" };
+        writeln!(records, "{{\"at\": {number}, \"mark\": \"{mark}\"}}").expect("a String takes everything");
     }
     attacker.folder.write("attacks.ndjson", records);
     attacker.must(&["stream", "create", "attacks"]);
