@@ -10,8 +10,8 @@ const ADDRESS_SPACE: u64 = 1024 * 1024 * 1024;
 pub(crate) const PROCESSOR_SECONDS: u64 = 40;
 /// Descriptors: the three that it is born with. No file and no socket can be opened.
 const DESCRIPTORS: u64 = 3;
-/// How much it yields to jobs: on a busy processor it gets a third of what a job gets.
-const NICE: i32 = 5;
+/// How much it yields to jobs: on a busy processor it gets half of what a job gets.
+const NICE: i32 = 3;
 
 /// Sets them for this process, for good.
 pub(super) fn set() -> io::Result<()> {
