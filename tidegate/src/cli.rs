@@ -31,6 +31,7 @@ Start here:
   tidegate check pipeline.yaml                        what a pipeline means, before it runs
   tidegate run pipeline.yaml --input events.ndjson    run it over a file; panes come on standard output
   tidegate build my-hook                              make a component of a hook's source folder
+  tidegate dev                                        the whole platform in one process (docs/tutorial.md)
   tidegate keygen --out acme; tidegate sign --help    sign it, so that others can tell that it is yours
   tidegate run --help                                 all about running, with examples";
 
@@ -54,6 +55,19 @@ Reading the result:
   read + expanded = accepted + filtered + too_late + duplicate + rejected.
 
 Exit status: 0 everything was read and accounted for; 1 a failure; 2 the pipeline, a component or a flag is wrong.";
+
+const DEV_EXAMPLES: &str = "\
+Examples:
+  Here, with the data in ./tidegate-data, where the other commands find it by themselves:
+    tidegate dev
+    tidegate tenant create acme
+
+  For other machines, which needs TLS because every request carries a token:
+    tidegate dev --data /var/lib/tidegate --listen 0.0.0.0:7400 --tls-cert cert.pem --tls-key key.pem
+
+It is safe to stop (Ctrl-C), to kill and to start again: what was acknowledged is there. Windows' state is not kept yet, so
+jobs begin at the start of their streams again.
+Exit status: 0 it was told to stop; 1 a failure; 2 a flag is wrong, or another process uses the folder or the address.";
 
 /// Stream jobs in WebAssembly: event-time windows, exact results.
 #[derive(Debug, Parser)]
@@ -80,6 +94,7 @@ pub(crate) enum Command {
     /// Verify a component's signature, offline
     Verify(VerifyArgs),
     /// Run the whole platform in this process, with its data under one folder
+    #[command(after_help = DEV_EXAMPLES)]
     Dev(DevArgs),
     /// Make tenants on a platform, and set what they may use
     Tenant(TenantArgs),

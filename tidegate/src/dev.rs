@@ -95,12 +95,13 @@ fn welcome(url: &str, data: &Path, token: token::Token, resumed: usize) -> Vec<S
         format!("Tidegate listens at {url}; its data is in {data}"),
         format!("  The platform admin's token{minted}: {data}/admin.token"),
     ];
-    if resumed > 0 {
-        lines.push(format!("  {resumed} jobs run again, from the start of their streams: windows' state is not kept yet"));
-    } else {
-        lines.push("  Windows' state is not kept yet: after a restart, jobs begin at the start of their streams".into());
-    }
-    let flag = if data.to_string() == DEFAULT_DATA { String::new() } else { format!(" --token-file {data}/admin.token") };
+    lines.push(match resumed {
+        0 => "  Windows' state is not kept yet: after a restart, jobs begin at the start of their streams".to_owned(),
+        1 => "  1 job runs again, from the start of its stream: windows' state is not kept yet".to_owned(),
+        _ => format!("  {resumed} jobs run again, from the start of their streams: windows' state is not kept yet"),
+    });
+    let flag =
+        if data.to_string() == DEFAULT_DATA { String::new() } else { format!(" --token-file {data}/admin.token") };
     lines.extend([
         "To try next, in another terminal:".to_owned(),
         format!("  export TIDEGATE_API={url}"),

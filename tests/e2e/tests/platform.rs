@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use tidegate_e2e::platform::{Asker, Platform};
+use tidegate_e2e::platform::{Asker, Platform, free_port};
 use tidegate_e2e::{Folder, guest, last_per_window, parsed};
 
 const KEY: [&str; 2] = ["campaign_id", "country"];
@@ -221,13 +221,40 @@ fn a_job_that_ran_when_the_platform_ended_runs_again_to_the_same_result() {
     acme.asker.must(&["stream", "append", "ad-events", "acme-events.ndjson"]);
     platform.kill_9();
     let platform = Platform::start(&data, 0);
-    assert!(platform.said().contains("1 jobs run again, from the start of their streams"), "{}", platform.said());
+    assert!(platform.said().contains("1 job runs again, from the start of its stream"), "{}", platform.said());
     let acme = again(&platform, &folder);
     acme.asker.must(&["stream", "seal", "ad-events"]);
     let job = acme.watch("campaign-metrics");
     let (summary, windows) = expected(&acme);
     assert_eq!((&job["state"], &job["account"]["accepted"]), (&Value::from("finished"), &summary["accepted"]), "{job}");
     assert_eq!(values(&acme.rows("campaign_minute")), windows);
+}
+
+#[test]
+fn an_append_goes_on_over_a_kill_and_a_restart_and_doubles_nothing() {
+    const RECORDS: u64 = 20_000;
+    let folder = Folder::new();
+    let (data, port) = (folder.path().join("data"), free_port());
+    let platform = Platform::start(&data, port);
+    let acme = tenant(&platform, &folder, "acme", "1.0.0");
+    folder.write("many.ndjson", (0..RECORDS).map(|n| format!("{{\"n\": {n}}}\n")).collect::<String>());
+    acme.asker.must(&["stream", "create", "many"]);
+    let records = || -> u64 {
+        let stream: Value = serde_json::from_str(&acme.asker.must(&["stream", "show", "many", "--json"])).unwrap();
+        stream["records"].as_u64().expect("a count")
+    };
+    let (platform, said) = std::thread::scope(|scope| {
+        let append = ["stream", "append", "many", "many.ndjson", "--batch-records", "20"];
+        let appending = scope.spawn(|| acme.asker.must(&append));
+        while records() < RECORDS / 20 && !appending.is_finished() {}
+        platform.kill_9();
+        (Platform::start(&data, port), appending.join().expect("the command comes to its end"))
+    });
+    assert!(said.starts_with("appended 20,000 records to many in 1,000 batches"), "{said}");
+    let stored = parsed(&acme.asker.must(&["stream", "read", "many"]));
+    let numbers: Vec<u64> = stored.iter().map(|line| line["record"]["n"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (0..RECORDS).collect::<Vec<_>>());
+    drop(platform);
 }
 
 #[test]
