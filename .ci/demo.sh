@@ -15,6 +15,8 @@ target=${CARGO_TARGET_DIR:-$HOME/.cache/tidegate/target}
 tidegate=$target/debug/tidegate
 example=$root/guest-examples/campaign-metrics-rust
 seconds=${TIDEGATE_DEMO_SECONDS:-55}
+# What `make guests` builds is not built again.
+guests=${TIDEGATE_GUEST_TARGET_DIR:-$HOME/.cache/tidegate/guests}
 demo= server= feeder=
 
 say() { printf '%s\n' "$*" >&2; }
@@ -76,7 +78,7 @@ feed() {
 step "1. Build the platform and the tenant's component"
 cargo build ${CI:+--locked} -p tidegate
 demo=$(mktemp -d "${TMPDIR:-/tmp}/tidegate-demo.XXXXXX")
-run build "$example" --output "$demo/campaign-metrics.wasm"
+CARGO_TARGET_DIR=$guests run build "$example" --output "$demo/campaign-metrics.wasm"
 
 step "2. Start the platform: one process, everything in one folder"
 say "\$ tidegate dev --data $demo/data --listen 127.0.0.1:0 &"
