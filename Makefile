@@ -10,6 +10,8 @@ SHELL := /bin/bash
 export CARGO_TARGET_DIR ?= $(HOME)/.cache/tidegate/target
 # In CI the lock file is what was reviewed: a change of it fails.
 LOCKED := $(if $(CI),--locked)
+# `--workspace` although one program is wanted: cargo would choose other features of shared dependencies for it alone, and
+# build the large ones twice.
 # How many random scenarios `make soak` runs. FIRST=n begins at another seed, SEED=n replays one.
 SEEDS ?= 10000
 
@@ -27,7 +29,7 @@ setup: ## install what is missing (done: silent, under a second)
 	@.ci/setup-guests.sh
 
 build: setup ## build the command `tidegate`
-	cargo build $(LOCKED) -p tidegate
+	cargo build $(LOCKED) --workspace --bin tidegate
 
 guests: setup ## build the WebAssembly components of the examples and tests
 	@.ci/build-guests.sh
@@ -63,7 +65,7 @@ layers: setup
 	cargo test $(LOCKED) --quiet -p tidegate-layers
 
 wit: setup
-	cargo test $(LOCKED) --quiet -p tidegate-sdk --test wit_contract
+	cargo test $(LOCKED) --quiet --workspace --test wit_contract
 
 deny: setup
 	@.ci/setup-tools.sh

@@ -33,7 +33,7 @@ input() {
 }
 
 mkdir -p "$demo"
-cargo build ${CI:+--locked} -p tidegate
+cargo build ${CI:+--locked} --workspace --bin tidegate
 "$target/debug/tidegate" build "$example" --output "$demo/flight-delays.wasm"
 flights=$(input)
 

@@ -76,7 +76,7 @@ feed() {
 }
 
 step "1. Build the platform and the tenant's component"
-cargo build ${CI:+--locked} -p tidegate
+cargo build ${CI:+--locked} --workspace --bin tidegate
 demo=$(mktemp -d "${TMPDIR:-/tmp}/tidegate-demo.XXXXXX")
 CARGO_TARGET_DIR=$guests run build "$example" --output "$demo/campaign-metrics.wasm"
 
