@@ -28,9 +28,9 @@ fn early_rows_are_marked_and_replaced_by_what_is_certain() {
     assert_eq!(
         screen[4..],
         [
-            "window (UTC)            country  pane         clicks",
-            "2026-10-22 09:41–09:42  BR       ~ early #2        3",
-            "2026-10-22 09:41–09:42  VN       on time #2       12",
+            "window (UTC)            country  pane        clicks",
+            "2026-10-22 09:41–09:42  BR       ~ early #2       3",
+            "2026-10-22 09:41–09:42  VN       on time #2      12",
         ]
     );
 }
