@@ -83,12 +83,7 @@ impl Opening<'_> {
         opened.map_err(|error| unopened(named, error))
     }
 
-    fn window(
-        &self,
-        named: &Named<'_>,
-        fields: &JobFields,
-        values: &[Field],
-    ) -> Result<Box<dyn WindowHook>, Unopened> {
+    fn window(&self, named: &Named<'_>, fields: &JobFields, values: &[Field]) -> Result<Box<dyn WindowHook>, Unopened> {
         let (config, options) = (named.hook.config.to_string(), self.opener.options(named));
         let opened = self.opener.component(named).open_windower(&config, &fields.keys, &fields.rows, values, options);
         opened.map_err(|error| unopened(named, error))

@@ -120,7 +120,8 @@ impl Assembly {
     }
 
     fn load_image(&self, written: &str, fetched: &Fetched) -> Result<Component, StartError> {
-        let digest: ComponentDigest = fetched.artifact.digest.parse().map_err(|_| lost("a component's digest is none"))?;
+        let digest: ComponentDigest =
+            fetched.artifact.digest.parse().map_err(|_| lost("a component's digest is none"))?;
         let (sandbox, size) = (&self.parts.sandbox, fetched.artifact.size);
         sandbox.load_image(written, digest, size, &fetched.image, &self.parts.image_key).map_err(|error| {
             tracing::error!(%error, component = written, "an image cannot be loaded");

@@ -4,12 +4,12 @@
 
 use tidegate_connectors::{SinkError, SourceError};
 use tidegate_coordinator::{JobKey, RunEnd, StartError};
+use tidegate_dataflow::task::TaskError;
 use tidegate_log::{ErrorKind, LogError};
 use tidegate_registry::RegistryError;
 use tidegate_sandbox::OpenError;
 use tidegate_sink_sqlite::TableError;
 use tidegate_tenancy::TenancyError;
-use tidegate_dataflow::task::TaskError;
 use tidegate_worker::{RunEnd as Ended, RunError};
 
 use crate::failure::describe;

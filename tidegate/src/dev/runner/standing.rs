@@ -43,10 +43,11 @@ impl Standing {
 
     pub(super) fn status(&self, log: &dyn Log, now: EventTime) -> RunStatus {
         // A stream that was deleted meanwhile has the lag that it had.
-        let lag = self.positions.lag(log, now).ok().map(|lag| Lag {
-            records: lag.records,
-            age_ms: i64::try_from(lag.age_ms).unwrap_or(i64::MAX),
-        });
+        let lag = self
+            .positions
+            .lag(log, now)
+            .ok()
+            .map(|lag| Lag { records: lag.records, age_ms: i64::try_from(lag.age_ms).unwrap_or(i64::MAX) });
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         latest.lag = lag.unwrap_or(latest.lag);
         let watermark = latest.watermark.finite();

@@ -152,7 +152,11 @@ async fn a_job_writes_its_table_and_what_it_rejects_and_finishes_with_its_input(
     let key = job.key.clone();
     let run = place.runner.start(job.clone()).await.expect("it runs");
     assert!(matches!(place.runner.start(job).await, Err(StartError::Platform { .. })), "a job runs once");
-    place.append("acme", 0, &[r#"{"t": 1000, "k": "a"}"#, r#"{"t": 61000, "k": "a"}"#, "no json", r#"{"t": 2, "k": "a"}"#]);
+    place.append(
+        "acme",
+        0,
+        &[r#"{"t": 1000, "k": "a"}"#, r#"{"t": 61000, "k": "a"}"#, "no json", r#"{"t": 2, "k": "a"}"#],
+    );
     place.append("acme", 1, &[r#"{"t": 1000, "k": "b"}"#]);
     let status = place.until(&key, |status| status.account.read == 5).await;
     assert_eq!((status.parallelism, status.lag.records), (1, 0));
