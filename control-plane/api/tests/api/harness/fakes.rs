@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Condvar, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -35,6 +36,9 @@ impl Clock for SetClock {
     }
 }
 
+/// A test that fails before it opens a gate ends after this.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// Where work waits until it is opened, for good.
 #[derive(Default)]
 pub(crate) struct Gate {
@@ -53,7 +57,7 @@ impl Gate {
         let mut state = self.state.lock().unwrap();
         state.waiting += 1;
         self.moved.notify_all();
-        drop(self.moved.wait_while(state, |state| !state.open).unwrap());
+        drop(self.moved.wait_timeout_while(state, PATIENCE, |state| !state.open).unwrap());
     }
 
     pub(crate) fn open(&self) {
