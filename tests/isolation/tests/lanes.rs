@@ -21,7 +21,7 @@ use tidegate_types::{PaneBatch, PartitionId, Value};
 use tidegate_worker::{JobRun, Lanes, Observer, Outputs, RunEnd, RunProgress, RunningJob};
 
 /// Batches of the honest job, one record each.
-const BATCHES: u64 = 200;
+const BATCHES: u64 = 100;
 
 /// Records one by one: so many, or without an end.
 struct Records {
@@ -129,8 +129,9 @@ fn condemned_meanwhile(sandbox: &Sandbox, attackers: &Lanes, honest: &Lanes) -> 
 
 #[test]
 fn a_looping_hook_leaves_another_tenants_job_at_its_pace() {
-    // A call that spins takes about a millisecond: long against a batch of one record, short enough to be made often.
-    let sandbox = sandbox_with(|config| config.call_fuel = 2_000_000);
+    // A call that spins takes some milliseconds: long against a batch of one record, and against the time in which the next
+    // record to spin on is read.
+    let sandbox = sandbox_with(|config| config.call_fuel = 20_000_000);
     let lane = || Lanes::start("lane-", NonZeroU32::MIN, None).expect("a thread");
     let (one, other) = (lane(), lane());
     let apart = condemned_meanwhile(&sandbox, &one, &other);
