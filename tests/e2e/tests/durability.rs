@@ -156,7 +156,7 @@ fn careless_producer(shared: &Shared) -> Vec<u64> {
 fn check_offsets(stored: &[Value]) {
     let mut next: BTreeMap<u64, u64> = BTreeMap::new();
     for line in stored {
-        let (partition, offset) = (line["partition"].as_u64().unwrap(), line["offset"].as_u64().unwrap());
+        let (partition, offset) = (number(&line["partition"]), number(&line["offset"]));
         let expected = next.entry(partition).or_default();
         assert_eq!(offset, *expected, "partition {partition}");
         *expected += 1;
@@ -169,12 +169,12 @@ fn check_counting(stored: &[Value]) {
     let mut seen: BTreeMap<u64, Vec<bool>> = BTreeMap::new();
     for line in stored {
         let Some(producer) = line["record"]["producer"].as_u64() else { continue };
-        let (partition, event) = (line["partition"].as_u64().unwrap(), line["record"]["event"].as_u64().unwrap());
+        let (partition, event) = (number(&line["partition"]), number(&line["record"]["event"]));
         if let Some(before) = last.insert((partition, producer), event) {
             assert!(before < event, "producer {producer}, partition {partition}: {before} stands before {event}");
         }
-        let events = seen.entry(producer).or_insert_with(|| vec![false; usize::try_from(EVENTS_EACH).unwrap()]);
-        let event = usize::try_from(event).unwrap();
+        let events = seen.entry(producer).or_insert_with(|| vec![false; place(EVENTS_EACH)]);
+        let event = place(event);
         assert!(!std::mem::replace(&mut events[event], true), "producer {producer}, event {event}: twice");
     }
     for producer in 0..PRODUCERS {
@@ -188,7 +188,7 @@ fn check_careless(stored: &[Value], acknowledged: &[u64]) {
     let mut events: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
     for line in stored {
         if let Some(batch) = line["record"]["careless"].as_u64() {
-            events.entry(batch).or_default().push(line["record"]["event"].as_u64().unwrap());
+            events.entry(batch).or_default().push(number(&line["record"]["event"]));
         }
     }
     for (batch, events) in &mut events {
@@ -197,6 +197,14 @@ fn check_careless(stored: &[Value], acknowledged: &[u64]) {
     }
     let missing: Vec<&u64> = acknowledged.iter().filter(|batch| !events.contains_key(batch)).collect();
     assert!(missing.is_empty(), "acknowledged batches {missing:?} are missing");
-    let unknown = CARELESS_BATCHES - u64::try_from(acknowledged.len()).unwrap();
+    let unknown = CARELESS_BATCHES - u64::try_from(acknowledged.len()).expect("a short list");
     println!("{unknown} careless batches got no answer; {} of {CARELESS_BATCHES} are there", events.len());
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().expect("a number")
+}
+
+fn place(number: u64) -> usize {
+    usize::try_from(number).expect("a small number")
 }
