@@ -1,6 +1,6 @@
 //! Reads the repository's documents, so that tests can hold them to what is so: every relative link leads somewhere, every path
-//! and `make` target that is named exists, every pipeline parses, and the worked examples of docs/semantics.md run and give
-//! the panes that stand there.
+//! and `make` target that is named exists, every pipeline parses, the worked examples of docs/semantics.md run and give the
+//! panes that stand there, and the commands of docs/tutorial.md print what it shows.
 //!
 //! Nothing here changes a document.
 
