@@ -102,6 +102,13 @@ fn expected(tenant: &Tenant<'_>) -> (Value, BTreeMap<String, [Value; 3]>) {
 }
 
 #[test]
+fn the_example_runs_the_specifications_pipeline_with_a_component_reference_added() {
+    let added = "map: {component: campaign-metrics@1.0.0}\n";
+    assert!(PIPELINE.contains(added));
+    assert_eq!(PIPELINE.replace(added, ""), include_str!("../data/campaign-metrics.yaml"));
+}
+
+#[test]
 fn two_tenants_go_the_whole_way_and_see_nothing_of_each_other() {
     let folder = Folder::new();
     let platform = Platform::start(&folder.path().join("data"), 0);
@@ -283,8 +290,8 @@ fn over_tls_a_client_trusts_the_certificate_that_it_is_given() {
     let [cert, key] = [&cert, &key].map(|file| file.to_str().expect("a plain path"));
     let data = folder.path().join("data");
     let platform = Platform::start_with(&data, &["--listen", "0.0.0.0:0", "--tls-cert", cert, "--tls-key", key]);
-    let url = platform.url.replace("0.0.0.0", "127.0.0.1");
-    assert!(url.starts_with("https://"), "{url}");
+    let url = platform.url.clone();
+    assert!(url.starts_with("https://127.0.0.1:"), "{url}");
     let token = platform.admin_token_file();
     let token = token.to_str().expect("a plain path");
     let ask = ["tenant", "create", "acme", "--api", &url, "--token-file", token];

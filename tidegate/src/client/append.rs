@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 use super::Client;
 use super::batches::{Batch, Batches};
 use super::http::{Answer, Call, Trouble};
-use super::problem::Problem;
 use crate::console::terminal_size;
 use crate::failure::Failure;
 use crate::live::count;
@@ -86,8 +85,8 @@ impl Appending<'_> {
                 Err(trouble) => trouble,
             };
             let asked = match &trouble {
-                Trouble::Refused(Problem { retry_after: Some(seconds), .. }) => Duration::from_secs(*seconds),
-                _ => Duration::ZERO,
+                Trouble::Refused(problem) => Duration::from_secs(problem.retry_after.unwrap_or(0)),
+                Trouble::NoAnswer(_) => Duration::ZERO,
             };
             if !trouble.may_pass() || now() - begun >= self.patience {
                 return Err(trouble.failure());

@@ -48,11 +48,14 @@ impl Batches {
         let reading = move || {
             loop {
                 let mut line = Vec::new();
-                let read = input.read_until(b'\n', &mut line);
-                let is_end = matches!(read, Ok(0) | Err(_));
-                let message = read.map(|_| line);
-                // Nothing follows an error; a receiver that has left wants nothing more.
-                if (message.is_err() || !is_end) && sender.send(message).is_err() || is_end {
+                let message = match input.read_until(b'\n', &mut line) {
+                    Ok(0) => return,
+                    Ok(_) => Ok(line),
+                    Err(error) => Err(error),
+                };
+                let is_last = message.is_err();
+                // A receiver that has left wants nothing more.
+                if sender.send(message).is_err() || is_last {
                     return;
                 }
             }

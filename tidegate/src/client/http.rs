@@ -49,7 +49,7 @@ pub(super) enum Trouble {
     /// Nobody answered, or the answer broke off: whether the request was done is not known.
     NoAnswer(String),
     /// The API refused, or failed.
-    Refused(Problem),
+    Refused(Box<Problem>),
 }
 
 impl<'a> Call<'a> {
@@ -126,7 +126,9 @@ impl Api {
         let body = read(body).map_err(|error| self.no_answer(&error))?;
         match parts.status {
             status if status.is_success() => Ok(Answer { body, headers: parts.headers }),
-            status => Err(Trouble::Refused(Problem::read(status.as_u16(), &body, retry_after(&parts.headers)))),
+            status => {
+                Err(Trouble::Refused(Box::new(Problem::read(status.as_u16(), &body, retry_after(&parts.headers)))))
+            }
         }
     }
 

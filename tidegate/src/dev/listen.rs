@@ -6,7 +6,7 @@
 mod tls;
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -65,11 +65,12 @@ impl Listen {
     pub(super) async fn bind(&self) -> Result<(Listening, String), Failure> {
         let listener = TcpListener::bind(self.address).await.map_err(|error| self.failed(&error))?;
         let local = listener.local_addr().map_err(|error| self.failed(&error))?;
+        let reached = reached(local);
         Ok(match &self.tls {
-            None => (Listening::Plain(listener), format!("http://{local}")),
+            None => (Listening::Plain(listener), format!("http://{reached}")),
             Some(config) => {
                 let listening = TlsListener::start(listener, local, Arc::clone(config));
-                (Listening::Tls(listening), format!("https://{local}"))
+                (Listening::Tls(listening), format!("https://{reached}"))
             }
         })
     }
@@ -82,6 +83,15 @@ impl Listen {
             )),
             _ => Failure::external(format!("--listen {asked}: {error}")),
         }
+    }
+}
+
+/// Where a client on this machine reaches an address: who listens everywhere is also on loopback.
+fn reached(local: SocketAddr) -> SocketAddr {
+    match local {
+        SocketAddr::V4(v4) if v4.ip().is_unspecified() => (Ipv4Addr::LOCALHOST, v4.port()).into(),
+        SocketAddr::V6(v6) if v6.ip().is_unspecified() => (Ipv6Addr::LOCALHOST, v6.port()).into(),
+        _ => local,
     }
 }
 

@@ -33,3 +33,11 @@ fn a_certificate_needs_its_key() {
     let failure = Listen::of("127.0.0.1:0", Some(&cert), Some(&cert)).expect_err("refused");
     assert!(failure.message.expect("a reason").starts_with("--tls-cert cert.pem: "));
 }
+
+#[test]
+fn who_listens_everywhere_is_reached_on_loopback() {
+    let shown = |address: &str| reached(address.parse().expect("an address")).to_string();
+    assert_eq!(shown("0.0.0.0:7400"), "127.0.0.1:7400");
+    assert_eq!(shown("[::]:7400"), "[::1]:7400");
+    assert_eq!(shown("192.168.0.7:7400"), "192.168.0.7:7400");
+}
