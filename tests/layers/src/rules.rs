@@ -65,9 +65,16 @@ pub fn check_sources(name: &str, files: &[SourceFile]) -> Vec<Violation> {
 }
 
 fn concrete_connectors(name: &str, file: &SourceFile) -> Option<Violation> {
-    let named = CONCRETE_CONNECTORS.iter().find(|connector| file.code.contains(**connector))?;
+    let named = CONCRETE_CONNECTORS.iter().find(|connector| has_word(&file.code, connector))?;
     let path = file.path.display();
     Some(violation(name, format!("{path} names {named}; use the traits, and let `{ENVIRONMENT_READER}` choose")))
+}
+
+/// Whether the name stands in the code, not as a part of a longer one.
+fn has_word(code: &str, name: &str) -> bool {
+    let in_a_word = |c: char| c.is_alphanumeric() || c == '_';
+    code.match_indices(name)
+        .any(|(place, _)| !code[..place].ends_with(in_a_word) && !code[place + name.len()..].starts_with(in_a_word))
 }
 
 fn violation(package: &str, what: String) -> Violation {

@@ -42,7 +42,8 @@ pub fn source_files(folder: &Path) -> Result<Vec<SourceFile>, SourceError> {
 }
 
 fn is_shipped(path: &Path) -> bool {
-    let of_tests = path.iter().any(|part| part == "tests" || part == "tests.rs");
+    // A contract suite is a test that several crates run.
+    let of_tests = path.iter().any(|part| part == "tests" || part == "tests.rs" || part == "contract");
     !of_tests && path.extension().is_some_and(|extension| extension == "rs")
 }
 

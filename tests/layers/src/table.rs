@@ -77,8 +77,15 @@ pub const LAYERS: &[Layer] = &[
     row("tidegate-layers", &[]),
 ];
 
-const SANDBOX_AND_ABOVE: [&str; 7] =
-    ["tidegate-sandbox", "tidegate-admission", "tidegate", "tidegate-conformance", "tidegate-isolation", "tidegate-e2e", "tidegate-bench"];
+const SANDBOX_AND_ABOVE: [&str; 7] = [
+    "tidegate-sandbox",
+    "tidegate-admission",
+    "tidegate",
+    "tidegate-conformance",
+    "tidegate-isolation",
+    "tidegate-e2e",
+    "tidegate-bench",
+];
 
 /// The first makes components; the others hold the contract's text and make guests for their tests.
 const WIT_TOOLS: &[&str] = &["tidegate-componentize", "tidegate-sdk", "tidegate-isolation"];
@@ -131,5 +138,14 @@ pub(crate) const ENVIRONMENT_READER: &str = "tidegate";
 
 /// The crate of sources and sinks, and what it has beyond traits. Only the composition root and tests name these.
 pub(crate) const CONNECTORS: &str = "tidegate-connectors";
-pub(crate) const CONCRETE_CONNECTORS: &[&str] =
-    &["open_files", "FilePaneSink", "FileSideSink", "FileSourceConfig", "tidegate_connectors::files"];
+pub(crate) const CONCRETE_CONNECTORS: &[&str] = &[
+    "open_files",
+    "FilePaneSink",
+    "FileSideSink",
+    "FileSourceConfig",
+    "LogPaneSink",
+    "LogSideSink",
+    "LogSource",
+    "tidegate_connectors::files",
+    "tidegate_connectors::log",
+];

@@ -129,3 +129,11 @@ fn dev_dependencies_count_as_direct_but_not_as_reached() {
         graph.packages.into_iter().map(|(name, package)| (name, (package.direct, package.reached))).collect();
     assert_eq!(found, expected);
 }
+
+#[test]
+fn a_connector_is_named_by_whole_words() {
+    let file = |code: &str| SourceFile { path: "src/lib.rs".into(), code: code.to_owned() };
+    assert!(check_sources("tidegate-log-rocksdb", &[file("options.set_max_open_files(256);")]).is_empty());
+    assert_eq!(check_sources("tidegate-worker", &[file("let source = open_files(config);")]).len(), 1);
+    assert_eq!(check_sources("tidegate-worker", &[file("use tidegate_connectors::LogSource;")]).len(), 1);
+}
