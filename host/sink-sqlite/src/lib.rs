@@ -15,6 +15,6 @@ mod tables;
 
 pub use error::TableError;
 pub use layout::Layout;
-pub use read::{MAX_ROWS, ReadError, RowOrder, RowPage, RowQuery, TableInfo};
+pub use read::{MAX_LOOKED_AT, MAX_PAGE_BYTES, MAX_ROWS, ReadError, RowOrder, RowPage, RowQuery, TableInfo};
 pub use sink::SqliteSink;
 pub use tables::SqliteTables;

@@ -1,6 +1,7 @@
 //! Reads a tenant's tables: what there is, and rows page by page.
 //!
-//! Each call is one statement on one snapshot, so that a row is either its old or its new value.
+//! Each call reads one snapshot, so that a row is either its old or its new value. Invariant: what a page holds and what is
+//! looked at for it are bounded, whatever a tenant's rows measure; whoever wants the rest asks for the next page.
 
 use std::path::Path;
 
@@ -10,8 +11,18 @@ use crate::layout::Layout;
 use crate::row::{Stored, filter_text};
 use crate::{catalog, database};
 
+mod position;
+
+use position::Position;
+
 /// The most rows of one page.
 pub const MAX_ROWS: usize = 10_000;
+
+/// The most bytes of one page, its first row excepted: as much as a read of a stream gives.
+pub const MAX_PAGE_BYTES: usize = 1 << 20;
+
+/// The most rows that are looked at for one page: a filter may match few of them.
+pub const MAX_LOOKED_AT: usize = 100_000;
 
 /// What a table is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +63,7 @@ pub enum RowOrder {
 /// One page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RowPage {
-    /// Each row as the JSON of its pane, without a line feed.
+    /// Each row as the JSON of its pane, without a line feed. With a filter there may be none although `next` is there.
     pub rows: Vec<Vec<u8>>,
     /// Where the next page starts. In the order of the key: none if no row follows. In the order of changes: always there.
     pub next: Option<String>,
@@ -115,14 +126,16 @@ pub(crate) fn rows(path: &Path, table: &str, query: &RowQuery) -> Result<RowPage
 }
 
 fn by_key(connection: &Connection, layout: &Layout, query: &RowQuery) -> Result<RowPage, ReadError> {
-    let after = match &query.after {
-        Some(position) => from_hex(position).ok_or(ReadError::BadPosition)?,
-        None => Vec::new(),
+    let start = match &query.after {
+        Some(position) => Position::parse(position).ok_or(ReadError::BadPosition)?,
+        None => Position::first(),
     };
-    let mut statement = connection.prepare(&format!("{} WHERE _key > ? ORDER BY _key", layout.select()))?;
+    let (after, inclusive) = start.find(connection, layout)?;
+    let compared = if inclusive { ">=" } else { ">" };
+    let mut statement = connection.prepare(&format!("{} WHERE _key {compared} ? ORDER BY _key", layout.select()))?;
     let mut page = Page::new(layout, query);
     page.fill(statement.query(params![after])?)?;
-    let next = page.more.then(|| to_hex(&page.last_key));
+    let next = page.more.then(|| Position::of(&page.last_key, page.last_change).to_string());
     Ok(RowPage { rows: page.rows, next })
 }
 
@@ -143,6 +156,8 @@ struct Page<'a> {
     layout: &'a Layout,
     query: &'a RowQuery,
     rows: Vec<Vec<u8>>,
+    bytes: usize,
+    /// Of the last row that the page is done with.
     last_key: Vec<u8>,
     last_change: i64,
     /// Whether a row follows.
@@ -151,25 +166,37 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn new(layout: &'a Layout, query: &'a RowQuery) -> Self {
-        Self { layout, query, rows: Vec::new(), last_key: Vec::new(), last_change: 0, more: false }
+        Self { layout, query, rows: Vec::new(), bytes: 0, last_key: Vec::new(), last_change: 0, more: false }
     }
 
     fn fill(&mut self, mut rows: Rows<'_>) -> rusqlite::Result<()> {
-        let limit = self.query.limit.min(MAX_ROWS);
+        let mut looked_at = 0;
         while let Some(row) = rows.next()? {
             let stored = Stored::new(self.layout, row)?;
-            if !self.matches(&stored)? {
-                continue;
-            }
-            if self.rows.len() == limit {
+            if looked_at == MAX_LOOKED_AT || (self.matches(&stored)? && !self.take(&stored)?) {
                 self.more = true;
                 return Ok(());
             }
-            self.rows.push(stored.json()?);
-            self.last_key = stored.key()?.to_vec();
+            looked_at += 1;
+            self.last_key.clear();
+            self.last_key.extend_from_slice(stored.key()?);
             self.last_change = stored.changed()?;
         }
         Ok(())
+    }
+
+    /// Takes a row, if the page has room for it.
+    fn take(&mut self, stored: &Stored<'_>) -> rusqlite::Result<bool> {
+        if self.rows.len() >= self.query.limit.min(MAX_ROWS) {
+            return Ok(false);
+        }
+        let row = stored.json()?;
+        self.bytes = self.bytes.saturating_add(row.len());
+        let fits = self.rows.is_empty() || self.bytes <= MAX_PAGE_BYTES;
+        if fits {
+            self.rows.push(row);
+        }
+        Ok(fits)
     }
 
     fn matches(&self, stored: &Stored<'_>) -> rusqlite::Result<bool> {
@@ -181,18 +208,6 @@ impl<'a> Page<'a> {
         }
         Ok(true)
     }
-}
-
-fn to_hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn from_hex(text: &str) -> Option<Vec<u8>> {
-    let bytes = text.as_bytes();
-    if !bytes.len().is_multiple_of(2) || !bytes.iter().all(u8::is_ascii_hexdigit) {
-        return None;
-    }
-    (0..bytes.len()).step_by(2).map(|place| u8::from_str_radix(&text[place..place + 2], 16).ok()).collect()
 }
 
 #[cfg(test)]

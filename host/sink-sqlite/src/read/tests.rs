@@ -32,6 +32,84 @@ fn place() -> Place {
     Place { _folder: folder, tables }
 }
 
+/// A table `t` of rows with these keys, each of which is its row's own `_key`, in this order of changes.
+fn place_of(texts: &[String]) -> Place {
+    let place = place();
+    let connection = Connection::open(place._folder.path().join("acme.db")).expect("a file");
+    connection.execute_batch("DELETE FROM t; BEGIN").expect("written");
+    let sql = "INSERT INTO t VALUES (?1, 1, NULL, NULL, 'EARLY', 0, 0, NULL, ?2, ?3, 'ti', 1)";
+    for (change, text) in (1_i64..).zip(texts) {
+        connection.execute(sql, params![text, change, text.as_bytes()]).expect("written");
+    }
+    connection.execute_batch("COMMIT").expect("written");
+    place
+}
+
+/// The keys of all pages, in the order of the key; how many pages, the largest page's bytes, and the longest position.
+fn walk(place: &Place, mut query: RowQuery) -> (Vec<String>, usize, usize, usize) {
+    let (mut all, mut pages, mut most, mut longest) = (Vec::new(), 0, 0, 0);
+    loop {
+        let page = asked(place, &query).expect("reads");
+        pages += 1;
+        most = most.max(page.rows.iter().map(Vec::len).sum());
+        longest = longest.max(page.next.as_ref().map_or(0, String::len));
+        all.extend(page.rows.iter().map(|row| {
+            let row: serde_json::Value = serde_json::from_slice(row).expect("JSON");
+            row["k"].as_str().expect("a text").to_owned()
+        }));
+        query.after = page.next;
+        if query.after.is_none() {
+            return (all, pages, most, longest);
+        }
+    }
+}
+
+#[test]
+fn a_page_of_long_rows_ends_at_its_bytes_and_the_next_goes_on() {
+    let texts: Vec<String> = (0..50).map(|place| format!("{}{place:03}", "x".repeat(100 << 10))).collect();
+    let place = place_of(&texts);
+    let query = RowQuery { limit: MAX_ROWS, ..RowQuery::default() };
+    let (all, pages, most, longest) = walk(&place, query.clone());
+    assert_eq!(all, texts, "every row once");
+    assert!(pages >= 5 && most <= MAX_PAGE_BYTES, "{pages} pages, {most} bytes");
+    assert!(longest < 8 << 10, "a position of {longest} bytes");
+    let changes = asked(&place, &RowQuery { order: RowOrder::Changed, ..query }).expect("reads");
+    assert_eq!(changes.next, Some(changes.rows.len().to_string()));
+    assert!(changes.rows.iter().map(Vec::len).sum::<usize>() <= MAX_PAGE_BYTES);
+}
+
+#[test]
+fn a_row_longer_than_a_page_comes_alone() {
+    let texts: Vec<String> = ["a", "b", "c"].iter().map(|text| text.repeat(MAX_PAGE_BYTES + 1)).collect();
+    let (all, pages, ..) = walk(&place_of(&texts), RowQuery { limit: 2, ..RowQuery::default() });
+    assert!(all == texts && pages == 3, "{} rows, {pages} pages", all.len());
+}
+
+#[test]
+fn a_long_key_that_was_written_again_loses_no_row() {
+    let texts: Vec<String> = (0..4).map(|place| format!("{}{place}", "x".repeat(5_000))).collect();
+    let place = place_of(&texts);
+    let mut query = RowQuery { limit: 2, ..RowQuery::default() };
+    query.after = asked(&place, &query).expect("reads").next;
+    let connection = Connection::open(place._folder.path().join("acme.db")).expect("a file");
+    connection.execute("UPDATE t SET changed = 100 WHERE changed = 2", []).expect("written");
+    assert_eq!(walk(&place, query).0, texts, "from the first key with the same bytes");
+}
+
+#[test]
+fn a_filter_that_matches_little_looks_at_so_many_rows_a_page() {
+    let texts: Vec<String> = (0..=MAX_LOOKED_AT + 5).map(|place| format!("{place:07}")).collect();
+    let place = place_of(&texts);
+    let last = texts.last().expect("some").clone();
+    let query = RowQuery { limit: 10, filter: vec![("k".into(), last.clone())], ..RowQuery::default() };
+    let first = asked(&place, &query).expect("reads");
+    assert!(first.rows.is_empty() && first.next.is_some());
+    let (all, pages, ..) = walk(&place, query.clone());
+    assert_eq!((all, pages), (vec![last], 2));
+    let changes = asked(&place, &RowQuery { order: RowOrder::Changed, ..query }).expect("reads");
+    assert_eq!((changes.rows.len(), changes.next), (0, Some(MAX_LOOKED_AT.to_string())));
+}
+
 fn keys(page: &RowPage) -> Vec<i64> {
     let key = |row: &Vec<u8>| serde_json::from_slice::<serde_json::Value>(row).expect("JSON")["k"].as_i64();
     page.rows.iter().map(|row| key(row).expect("a number")).collect()

@@ -37,10 +37,16 @@ impl Place {
 
     /// All rows in the order of the key, as lines.
     fn rows(&self) -> Vec<String> {
-        let query = RowQuery { limit: 10_000, ..RowQuery::default() };
-        let page = self.tables.rows(&self.tenant, "t", &query).expect("there is the table");
-        assert_eq!(page.next, None);
-        page.rows.into_iter().map(|row| String::from_utf8(row).expect("JSON")).collect()
+        let mut query = RowQuery { limit: 10_000, ..RowQuery::default() };
+        let mut rows = Vec::new();
+        loop {
+            let page = self.tables.rows(&self.tenant, "t", &query).expect("there is the table");
+            rows.extend(page.rows.into_iter().map(|row| String::from_utf8(row).expect("JSON")));
+            query.after = page.next;
+            if query.after.is_none() {
+                return rows;
+            }
+        }
     }
 }
 
