@@ -162,6 +162,7 @@ impl Log for RocksLog {
     fn retain(&self, now: EventTime) -> Result<Retained, LogError> {
         let _alone = self.retaining.lock().unwrap_or_else(PoisonError::into_inner);
         let mut retained = Retained::default();
+        let mut damaged = None;
         let mut last: Option<Arc<Stream>> = None;
         while let Some(stream) = self.catalog.after(last.as_ref().map(|stream| &stream.id)) {
             match self.retain_stream(&stream, now) {
@@ -171,11 +172,16 @@ impl Log for RocksLog {
                 }
                 // Deleted in between.
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
+                // The streams after it, other tenants' among them, are not damaged.
+                Err(error) if error.kind() == ErrorKind::Corrupt => {
+                    tracing::error!(stream = %stream.id, %error, "a damaged stream keeps its records");
+                    damaged.get_or_insert(error);
+                }
                 Err(error) => return Err(error),
             }
             last = Some(stream);
         }
-        Ok(retained)
+        damaged.map_or(Ok(retained), Err)
     }
 
     fn delete(&self, stream: &StreamId) -> Result<(), LogError> {

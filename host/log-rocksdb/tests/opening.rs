@@ -202,3 +202,32 @@ fn a_torn_end_of_the_write_ahead_log_costs_whole_batches_only() {
     }
     assert!(ends.iter().is_sorted_by(|a, b| a >= b) && ends[0] == 29 && ends[11] < 25, "{ends:?}");
 }
+
+#[test]
+fn damage_in_one_stream_does_not_keep_the_records_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = StreamId { tenant: "zed".parse().unwrap(), ..stream() };
+    {
+        let log = open(folder.path()).unwrap();
+        let retention = Retention { bytes: Some(1), age_ms: None };
+        for id in [&stream(), &other] {
+            log.create(id, &StreamSpec { partitions: 1, retention, max_record_bytes: 1 }).unwrap();
+            let records = [b"a", b"b"].map(|record| (0, Bytes::from_static(record))).to_vec();
+            let producer = Producer { name: "p".into(), sequence: None };
+            log.append(id, AppendBatch { records, ingest_time: 1, producer }).unwrap();
+        }
+    }
+    {
+        let families = ["default", "records", "metadata", "producers"];
+        let db = DB::open_cf(&Options::default(), folder.path(), families).unwrap();
+        let key = b"\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01";
+        assert!(db.get_cf(db.cf_handle("records").unwrap(), key).unwrap().is_some(), "the first stream's only chunk");
+        db.put_cf(db.cf_handle("records").unwrap(), key, [0xff]).unwrap();
+    }
+    let log = open(folder.path()).unwrap();
+    let error = log.retain(2).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
+    assert!(error.to_string().contains("acme/events"), "{error}");
+    let starts = [&stream(), &other].map(|id| log.describe(id).unwrap().partitions[0].start);
+    assert_eq!(starts, [0, 1], "the damaged stream keeps what it has, the other one keeps one byte");
+}

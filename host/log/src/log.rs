@@ -77,7 +77,7 @@ pub trait Log: Send + Sync + 'static {
     /// old or the partition has too many bytes. Forgets idle producers.
     ///
     /// # Errors
-    /// If the log cannot be read or written.
+    /// If the log cannot be read or written. A stream that is damaged keeps what it has; the others are done first.
     fn retain(&self, now: EventTime) -> Result<Retained, LogError>;
 
     /// Deletes a stream with everything in it.

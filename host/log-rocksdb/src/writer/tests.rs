@@ -1,6 +1,7 @@
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use bytes::Bytes;
+use tidegate_log::sequence::MAX_PRODUCERS;
 use tidegate_log::{AppendBatch, OffsetRange, Producer, Retention};
 
 use super::*;
@@ -29,8 +30,17 @@ impl Bench {
     }
 
     fn send(&self, records: &[(u32, &'static str)], sequence: Option<u64>) -> Receiver<Result<Appended, LogError>> {
+        self.send_as("p", records, sequence)
+    }
+
+    fn send_as(
+        &self,
+        producer: &str,
+        records: &[(u32, &'static str)],
+        sequence: Option<u64>,
+    ) -> Receiver<Result<Appended, LogError>> {
         let records = records.iter().map(|(partition, text)| (*partition, Bytes::from_static(text.as_bytes())));
-        let producer = Producer { name: "p".into(), sequence };
+        let producer = Producer { name: producer.into(), sequence };
         let batch = AppendBatch { records: records.collect(), ingest_time: 1, producer };
         let (reply, answer) = sync_channel(1);
         let batch = Prepared::of(&self.stream, batch).unwrap();
@@ -98,4 +108,21 @@ fn a_deleted_stream_takes_nothing_that_was_under_way() {
     bench.writer.run(&bench.queue);
     deleted.recv().unwrap().unwrap();
     assert!(matches!(late.recv().unwrap(), Err(LogError::NotFound { .. })));
+}
+
+#[test]
+fn a_stream_knows_so_many_producers_and_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::new(counting(folder.path()).0);
+    let known = MAX_PRODUCERS.to_string();
+    let names = (0..=MAX_PRODUCERS).map(|number| number.to_string());
+    let answers: Vec<_> = names.map(|name| (bench.send_as(&name, &[(0, "a")], Some(0)), name)).collect();
+    let again = bench.send_as("0", &[(0, "b")], Some(1));
+    bench.queue.close();
+    bench.writer.run(&bench.queue);
+    for (answer, name) in answers {
+        let refused = matches!(answer.recv().unwrap(), Err(LogError::TooManyProducers { .. }));
+        assert_eq!(refused, name == known, "producer {name}");
+    }
+    again.recv().unwrap().expect("one that is known goes on");
 }

@@ -26,3 +26,22 @@ fn does_what_the_model_does() {
         contract::random(fresh(), seed);
     }
 }
+
+#[test]
+fn a_stream_knows_so_many_producers_and_no_more() {
+    let log = MemoryLog::new();
+    let stream = StreamId { tenant: "acme".parse().unwrap(), name: "events".parse().unwrap() };
+    let spec = StreamSpec { partitions: 1, retention: Retention::default(), max_record_bytes: 1 };
+    log.create(&stream, &spec).unwrap();
+    let send = |name: String, sequence| {
+        let records = vec![(0, bytes::Bytes::from_static(b"a"))];
+        let producer = crate::Producer { name, sequence: Some(sequence) };
+        log.append(&stream, AppendBatch { records, ingest_time: 1, producer })
+    };
+    for number in 0..MAX_PRODUCERS {
+        send(number.to_string(), 0).unwrap();
+    }
+    let more = send("one more".into(), 0);
+    assert!(matches!(more, Err(LogError::TooManyProducers { .. })), "{more:?}");
+    send("0".into(), 1).expect("one that is known goes on");
+}
