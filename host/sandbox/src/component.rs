@@ -15,7 +15,7 @@ use crate::image::{self, ComponentDigest, ImageError};
 use crate::instance::HostState;
 use crate::log::GuestLog;
 use crate::mapper::Mapper;
-use crate::memory::MemoryTotal;
+use crate::memory::{MemoryTotal, TooManyHooks};
 use crate::windower::Windower;
 use crate::world::{Face, HookKind};
 use crate::{compile, log, scan, text, world};
@@ -92,6 +92,14 @@ impl Component {
     #[must_use]
     pub fn id(&self) -> &Arc<ComponentId> {
         &self.inner.id
+    }
+
+    /// Whether so many more hooks of a tenant, whose instances share this total, may be open at once.
+    ///
+    /// # Errors
+    /// If they may not.
+    pub fn room_for(&self, memory: &MemoryTotal, hooks: u32) -> Result<(), TooManyHooks> {
+        memory.room_for(hooks, self.inner.shared.config.tenant_hooks)
     }
 
     /// The hooks that it exports.

@@ -67,6 +67,9 @@ pub struct SandboxConfig {
     pub scan: ScanLimits,
     /// Instances that may exist at once.
     pub instances: u32,
+    /// Hooks that may be open at once with one total of their own, as a tenant's are: each takes one instance. Hooks that
+    /// count against the sandbox's own total may take the whole pool.
+    pub tenant_hooks: u32,
 }
 
 /// What a component may look like: checked over its bytes before anything is compiled.
@@ -128,6 +131,9 @@ impl Default for SandboxConfig {
             scan: ScanLimits::default(),
             // Each reserves 6 GiB of address space per memory (of 128 TiB), and nothing until it is used.
             instances: 256,
+            // An eighth of the pool, so that no tenant empties it: for instance a map hook in each of ten jobs and 22
+            // subtasks with a hook.
+            tenant_hooks: 32,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Why a component is not loaded, and why a hook does not open. Each says what was wrong, where, and the way out.
 
+use crate::memory::TooManyHooks;
+
 /// Why the sandbox refuses to start, or refuses a component.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SandboxError {
@@ -155,6 +157,16 @@ pub enum OpenError {
         hook: &'static str,
         /// The backstop, ms.
         millis: u64,
+    },
+    /// The tenant has as many hooks open as it may.
+    #[error("component `{component}`, hook `{hook}`: {refused}")]
+    TooMany {
+        /// The component's name.
+        component: String,
+        /// The hook.
+        hook: &'static str,
+        /// How many are open, and how many may be.
+        refused: TooManyHooks,
     },
     /// The host has no room for an instance.
     #[error("component `{component}`, hook `{hook}`: the host could not make an instance: {detail}")]

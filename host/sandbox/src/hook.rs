@@ -16,7 +16,7 @@ use crate::error::{OpenError, Stage};
 use crate::failure::{self, MALFORMED};
 use crate::instance::{Allowance, HostState, Instance, open_allowance};
 use crate::log::LogMeter;
-use crate::memory::MemoryTotal;
+use crate::memory::{HookPlace, MemoryTotal};
 use crate::world::HookKind;
 
 /// One interface of the contract, over the generated bindings.
@@ -56,6 +56,8 @@ pub(crate) struct Runner<I: Interface> {
     /// The plan as it is printed (so that a NaN in it equals itself).
     plan: String,
     current: Option<Open<I>>,
+    /// Given back after the instance: fields are dropped in their order.
+    _place: Option<HookPlace>,
 }
 
 struct Open<I: Interface> {
@@ -83,6 +85,12 @@ impl<I: Interface> Runner<I> {
         let shared = &component.inner.shared;
         let indices =
             I::indices(&component.inner.pre).map_err(|error| not_instantiable::<I>(component, error.to_string()))?;
+        let place = options.memory.as_ref().map(|memory| memory.place(shared.config.tenant_hooks)).transpose();
+        let place = place.map_err(|refused| OpenError::TooMany {
+            component: component.id().name.clone(),
+            hook: I::KIND.name(),
+            refused,
+        })?;
         let memory = options.memory.unwrap_or_else(|| Arc::clone(&shared.memory));
         let log = Arc::new(Mutex::new(LogMeter::new(options.log, Arc::clone(shared.ticker.ticks()))));
         let (open, plan) =
@@ -97,6 +105,7 @@ impl<I: Interface> Runner<I> {
             call_fuel: options.call_fuel.unwrap_or(shared.config.call_fuel),
             plan: format!("{plan:?}"),
             current: Some(open),
+            _place: place,
         };
         Ok((runner, plan))
     }

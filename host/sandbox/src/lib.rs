@@ -42,5 +42,5 @@ pub use engine::Sandbox;
 pub use error::{OpenError, SandboxError, Stage};
 pub use image::{ComponentDigest, ImageError, ImageKey, Stamp};
 pub use log::{GuestLog, LogLevel, NoLog};
-pub use memory::MemoryTotal;
+pub use memory::{MemoryTotal, TooManyHooks};
 pub use world::HookKind;

@@ -1,20 +1,22 @@
-//! Counts what instances hold: all memories and tables of one instance together, and all memories of a tenant together.
+//! Counts what instances hold: all memories and tables of one instance together, and all memories and hooks of a tenant
+//! together.
 //!
 //! Invariant: a refusal by the instance's own limit is deterministic (`memory.grow` returns -1), and a refusal for a shared
 //! reason (the total, the operating system) ends the call with [`Refused`], which is never a verdict on a record.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 
 use wasmtime::{ResourceLimiter, Result};
 
 use crate::config::SandboxConfig;
 
-/// Memory that several instances share, for instance all of a tenant's.
+/// Memory that several instances share, for instance all of a tenant's, and how many hooks are open that share it.
 #[derive(Debug)]
 pub struct MemoryTotal {
     limit: usize,
     used: AtomicUsize,
+    hooks: AtomicU32,
     exhausted: AtomicBool,
 }
 
@@ -22,7 +24,7 @@ impl MemoryTotal {
     /// A total of so many bytes.
     #[must_use]
     pub fn new(limit: usize) -> Arc<Self> {
-        Arc::new(Self { limit, used: AtomicUsize::new(0), exhausted: AtomicBool::new(false) })
+        Arc::new(Self { limit, used: AtomicUsize::new(0), hooks: AtomicU32::new(0), exhausted: AtomicBool::new(false) })
     }
 
     /// Bytes held now.
@@ -35,6 +37,28 @@ impl MemoryTotal {
     #[must_use]
     pub fn was_exhausted(&self) -> bool {
         self.exhausted.load(Ordering::Relaxed)
+    }
+
+    /// Hooks that are open now; each has one instance at most.
+    #[must_use]
+    pub fn hooks(&self) -> u32 {
+        self.hooks.load(Ordering::Relaxed)
+    }
+
+    /// Whether so many more hooks may be open.
+    pub(crate) fn room_for(&self, asked: u32, limit: u32) -> std::result::Result<(), TooManyHooks> {
+        let open = self.hooks();
+        let fits = open.checked_add(asked).is_some_and(|sum| sum <= limit);
+        if fits { Ok(()) } else { Err(TooManyHooks { open, asked, limit }) }
+    }
+
+    /// Counts one more hook, for as long as the place lives.
+    pub(crate) fn place(self: &Arc<Self>, limit: u32) -> std::result::Result<HookPlace, TooManyHooks> {
+        let add = |open: u32| open.checked_add(1).filter(|sum| *sum <= limit);
+        match self.hooks.fetch_update(Ordering::Relaxed, Ordering::Relaxed, add) {
+            Ok(_) => Ok(HookPlace(Arc::clone(self))),
+            Err(open) => Err(TooManyHooks { open, asked: 1, limit }),
+        }
     }
 
     fn reserve(&self, bytes: usize) -> std::result::Result<(), Refused> {
@@ -51,6 +75,31 @@ impl MemoryTotal {
     fn release(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
+}
+
+/// An open hook's place among those that share a total.
+#[derive(Debug)]
+pub(crate) struct HookPlace(Arc<MemoryTotal>);
+
+impl Drop for HookPlace {
+    fn drop(&mut self) {
+        self.0.hooks.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A tenant may not have so many hooks open, each of which takes an instance of the pool that all tenants share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the tenant has {open} hooks open of at most {limit}, and {asked} more are asked for (each hook of the windows and \
+     aggregates once for each subtask); lower `parallelism`, name fewer hooks, or cancel a job"
+)]
+pub struct TooManyHooks {
+    /// Hooks that are open.
+    pub open: u32,
+    /// How many more were asked for.
+    pub asked: u32,
+    /// The most at once.
+    pub limit: u32,
 }
 
 /// Growth refused for a reason that another run need not meet.
