@@ -6,6 +6,7 @@ mod auth;
 mod body;
 mod header;
 mod json;
+mod plain;
 mod query;
 mod upload;
 
@@ -13,6 +14,7 @@ pub(crate) use auth::{By, Scope};
 pub(crate) use body::{expected_bytes, read_body};
 pub(crate) use header::{content_type, one_header};
 pub(crate) use json::read_json;
+use plain::plain;
 pub(crate) use query::Params;
 pub(crate) use upload::{Upload, read_upload};
 

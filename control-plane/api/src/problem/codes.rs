@@ -101,8 +101,8 @@ codes! {
         "A line of the body is longer than the stream or the tenant allows. None of its records were appended.",
         "shorten the record in the line named by `line`, or have the limit raised";
     UNSUPPORTED_MEDIA_TYPE = "unsupported-media-type" 415 "The body's type is not understood",
-        "The `Content-Type` is absent or none that this request takes.",
-        "set `Content-Type` to the one that `detail` names";
+        "The `Content-Type` is absent or none that this request takes, or the body is compressed or no UTF-8.",
+        "send the body uncompressed, as UTF-8, with the `Content-Type` that `detail` names";
     INVALID_REQUEST = "invalid-request" 422 "A value is not allowed",
         "The request can be read, and a value in it is out of its bounds, a field is absent, or one is unknown.",
         "correct the field named by `path`";

@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "what is not there fails the test, beside the place")]
 
 mod artifacts;
+mod bodies;
 mod document;
 mod harness;
 mod idempotency;
