@@ -80,6 +80,7 @@ async fn records_of_a_key_go_to_one_partition() {
     let numbers: Vec<&Value> = of_a[0].iter().map(|line| &line["record"]["n"]).collect();
     assert_eq!(numbers, [&json!(1), &json!(3)]);
     platform.send(append(&platform, "?key=k&partition=1", "a\n")).await.has_problem("invalid-request");
+    platform.send(append(&platform, "?key=", "a\n")).await.has_problem("invalid-request");
     platform.send(append(&platform, "?partition=4", "a\n")).await.has_problem("not-found");
 }
 
@@ -120,6 +121,27 @@ async fn a_batch_with_one_bad_record_is_refused_whole() {
     platform.send(append(&platform, "", "")).await.has_problem("invalid-request");
     let state = platform.send(get("/v1/streams/s").by(&platform.acme)).await.body();
     assert_eq!(state["records"], 0);
+}
+
+#[tokio::test]
+async fn nobody_appends_under_the_name_of_a_job() {
+    let platform = with_stream(1).await;
+    let named = |name: &str| append(&platform, "", "a\n").header("tidegate-producer", name);
+    for forged in ["job:x", " job:campaign-metrics", "job:"] {
+        let refused = platform.send(named(forged)).await.has_problem("invalid-request");
+        assert_eq!(refused.body()["path"], "Tidegate-Producer");
+        platform.send(named(forged).header("tidegate-sequence", "1")).await.has_problem("invalid-request");
+    }
+    let new = json!({ "role": "developer", "subject": "job:x" });
+    let issued = platform.send(post("/v1/tenants/acme/tokens").by(&platform.root).json(&new)).await;
+    if issued.status.is_success() {
+        let token = issued.body()["token"].as_str().unwrap().to_owned();
+        let forged = post("/v1/streams/s/records").by(&token).lines("a\n");
+        platform.send(forged).await.has_problem("invalid-request");
+    }
+    platform.send(named("jobs")).await.has_status(200);
+    let state = platform.send(get("/v1/streams/s").by(&platform.acme)).await.body();
+    assert_eq!(state["records"], 1);
 }
 
 #[tokio::test]

@@ -22,6 +22,8 @@ use crate::settings::MAX_APPEND_RECORDS;
 pub(crate) const PRODUCER: &str = "tidegate-producer";
 /// The header with the batch's number in the producer's own count.
 pub(crate) const SEQUENCE: &str = "tidegate-sequence";
+/// Names that begin so are those of jobs' own sinks: nobody else writes under them, nor counts with them.
+const JOBS: &str = "job:";
 
 /// The media types of lines of records.
 const RECORD_TYPES: &[&str] =
@@ -79,7 +81,7 @@ pub(crate) struct Range {
     request_body(content = String, content_type = "application/x-ndjson", description = "Records, one a line"),
     params(
         ("name" = String, Path, description = "The stream's name"), Where,
-        ("Tidegate-Producer" = Option<String>, Header, description = "Who appends; left out: the token's subject", max_length = 200),
+        ("Tidegate-Producer" = Option<String>, Header, description = "Who appends; left out: the token's subject. It does not begin with `job:`", max_length = 200),
         ("Tidegate-Sequence" = Option<u64>, Header, description = "The batch's number in the producer's own count"),
     ),
     responses((status = 200, description = "The records are on disk", body = AppendedDocument)),
@@ -120,7 +122,14 @@ fn producer(headers: &HeaderMap, scope: &Scope) -> Answer<Producer> {
             "Tidegate-Producer",
             "a sequence counts the batches of one producer; name it in Tidegate-Producer",
         )),
-        (name, sequence) => Ok(Producer { name: name.unwrap_or(&scope.caller.subject).to_owned(), sequence }),
+        (name, sequence) => {
+            let name = name.unwrap_or(&scope.caller.subject);
+            if name.starts_with(JOBS) {
+                let detail = "names that begin with `job:` are those of jobs; give another in Tidegate-Producer";
+                return Err(Problem::invalid("Tidegate-Producer", detail));
+            }
+            Ok(Producer { name: name.to_owned(), sequence })
+        }
     }
 }
 
@@ -157,6 +166,9 @@ impl Where {
                 Err(Problem::invalid("partition", "`partition` and `key` contradict each other; give one of them"))
             }
             (Some(partition), None) => Ok(records.into_iter().map(|record| (partition, record)).collect()),
+            (None, Some(field)) if field.is_empty() => {
+                Err(Problem::invalid("key", "`key` names no field; give the field's name, or leave `key` out"))
+            }
             (None, Some(field)) => {
                 let dealt = records.into_iter().map(|record| (partition_by_key(&record, field, partitions), record));
                 Ok(dealt.collect())
