@@ -34,7 +34,7 @@ pub(crate) async fn gate(State(api): State<Shared>, request: Request, next: Next
             Ok(work) => end(work, &api).await,
             Err(problem) => problem.into_response(),
         };
-        finish(response, &id, &method)
+        finish(response, &api, &id, &method)
     };
     response.instrument(span).await
 }
@@ -95,12 +95,17 @@ impl Drop for Work {
     }
 }
 
-fn finish(response: Response, id: &str, method: &Method) -> Response {
+fn finish(response: Response, api: &Shared, id: &str, method: &Method) -> Response {
     let mut response = as_problem(response);
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
         let (body, internal) = problem.with_instance(id);
         let code = problem.code();
-        if code.status >= 500 {
+        if code == codes::OVERLOADED {
+            if let Some(requests) = api.overload.refused(api.services.clock.now()) {
+                let detail = problem.detail();
+                tracing::warn!(code = code.name, detail, requests, "requests were refused since the last such line");
+            }
+        } else if code.status >= 500 {
             tracing::error!(code = code.name, detail = problem.detail(), internal, "a request failed");
         } else {
             tracing::info!(code = code.name, detail = problem.detail(), internal, "a request was refused");

@@ -9,6 +9,7 @@ mod answer;
 mod document;
 mod gate;
 mod idempotency;
+mod overload;
 mod places;
 pub mod problem;
 mod request;

@@ -12,6 +12,7 @@ use tidegate_tenancy::Tenancy;
 use tidegate_types::Clock;
 
 use crate::idempotency::Sweeper;
+use crate::overload::Overload;
 use crate::places::Places;
 use crate::rounds::Rounds;
 use crate::settings::ApiSettings;
@@ -43,6 +44,7 @@ pub(crate) struct Api {
     pub(crate) places: Places,
     pub(crate) rounds: Rounds,
     pub(crate) sweeper: Sweeper,
+    pub(crate) overload: Overload,
     /// The OpenAPI document as JSON.
     pub(crate) document: Bytes,
     started_at: u64,
@@ -61,6 +63,7 @@ impl Api {
             places,
             rounds: Rounds::default(),
             sweeper: Sweeper::default(),
+            overload: Overload::default(),
             document: document.to_json().expect("a document is made of texts and numbers").into(),
             started_at,
             requests: AtomicU64::new(0),
