@@ -235,13 +235,18 @@ async fn list_artifacts(scope: Scope, State(api): State<Shared>, Params(page): P
     }
     let name = page.name.as_deref().map(str::parse::<Name>).transpose();
     let name = name.map_err(|error| Problem::invalid("name", error.to_string()))?;
-    let behind = |text: &'_ str| text.split_once('/').map(|(name, version)| (name.to_owned(), version.to_owned()));
-    let after = page.after.as_deref().map(|text| behind(text).ok_or_else(no_position)).transpose()?;
-    let after = after.as_ref().map(|(name, version)| (name.as_str(), version.as_str()));
+    let after = page.after.as_deref().map(|text| position(text).ok_or_else(no_position)).transpose()?;
+    let after = after.as_ref().map(|(name, version)| (name.as_str(), *version));
     let found = api.services.registry.list(&scope.caller, &scope.tenant, name.as_ref(), after, limit).await?;
     let last = found.last().filter(|_| found.len() == limit);
     let next = last.map(|last| format!("{}/{}", last.name, last.version));
     json(&ArtifactList { artifacts: found.into_iter().map(ArtifactDocument::from).collect(), next })
+}
+
+fn position(text: &str) -> Option<(Name, &str)> {
+    let (name, version) = text.split_once('/')?;
+    let is_plain = !version.contains('/');
+    is_plain.then_some((name.parse().ok()?, version))
 }
 
 fn no_position() -> Problem {

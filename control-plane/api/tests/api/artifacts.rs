@@ -39,7 +39,10 @@ async fn artifacts_are_listed_page_by_page() {
     assert_eq!(seen, [r#""a"@"2.0.0""#, r#""b"@"1.9.0""#, r#""b"@"1.10.0""#]);
     let one = platform.send(get("/v1/artifacts?name=b").by(&platform.acme)).await.body();
     assert_eq!(one["artifacts"].as_array().unwrap().len(), 2);
-    platform.send(get("/v1/artifacts?after=b").by(&platform.acme)).await.has_problem("invalid-request");
+    for nowhere in ["b", "x%0a/1.0.0", "/1.0.0", "a/b/1.0.0"] {
+        let page = get(&format!("/v1/artifacts?after={nowhere}")).by(&platform.acme);
+        platform.send(page).await.has_problem("invalid-request");
+    }
     platform.send(get("/v1/artifacts?limit=0").by(&platform.acme)).await.has_problem("invalid-request");
     platform.send(get("/v1/artifacts?nam=b").by(&platform.acme)).await.has_problem("bad-request");
 }
