@@ -65,3 +65,7 @@ pub const MAX_READ_BYTES: usize = 1024 * 1024;
 pub const MAX_WAIT_MS: u32 = 30_000;
 /// The rows of one page of a table unless told.
 pub const DEFAULT_ROWS: usize = 1_000;
+/// The shortest time that a stream's retention may keep records, ms.
+pub const MIN_RETENTION_AGE_MS: u64 = 1_000;
+/// The fewest bytes that a stream's retention may keep in a partition: what the log holds in one piece.
+pub const MIN_RETENTION_BYTES: u64 = 32 * 1024;

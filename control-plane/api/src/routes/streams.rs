@@ -18,6 +18,7 @@ use crate::idempotency::Repeatable;
 use crate::problem::{Answer, Problem, codes};
 use crate::request::{Params, Scope, name_in_path, read_json};
 use crate::services::Shared;
+use crate::settings::{MIN_RETENTION_AGE_MS, MIN_RETENTION_BYTES};
 
 pub(super) const PROBLEMS: &[OperationProblems] = &[
     (
@@ -75,8 +76,10 @@ const fn one() -> u32 {
 #[schema(as = Retention)]
 pub(crate) struct RetentionDocument {
     /// At most so many bytes of records in a partition; null: no bound.
+    #[schema(minimum = 32_768)]
     bytes: Option<u64>,
     /// Only records that were taken in at most so many ms ago; null: no bound.
+    #[schema(minimum = 1_000)]
     age_ms: Option<u64>,
 }
 
@@ -157,10 +160,10 @@ async fn create_stream(scope: Scope, State(api): State<Shared>, again: Repeatabl
     let (new, content): (NewStream, _) = read_json(&api, request).await?;
     let work = async {
         let limits = api.services.tenancy.limits_of(&scope.tenant).await?;
-        let (stream, spec) = asked_for(&scope, &new, &limits)?;
-        let (log, asked) = (Arc::clone(&api.services.log), stream.clone());
+        let (stream, asked) = asked_for(&scope, &new, &limits)?;
+        let (log, id) = (Arc::clone(&api.services.log), stream.clone());
         let making = api.places.making(&scope.tenant);
-        let work = move || make(&*log, &asked, &spec, &limits, &making);
+        let work = move || make(&*log, &id, asked, &limits, &making);
         let (made, info) = api.places.call(&scope.tenant, work).await??;
         let created = Created::new(&StreamDocument::from(info), format!("/v1/streams/{}", stream.name))?;
         if made == Made::Existing {
@@ -173,10 +176,19 @@ async fn create_stream(scope: Scope, State(api): State<Shared>, again: Repeatabl
     again.once(&api, &scope.caller, &[&content], work).await
 }
 
-fn asked_for(scope: &Scope, new: &NewStream, limits: &TenantLimits) -> Answer<(StreamId, StreamSpec)> {
+/// What a stream should be.
+struct Asked {
+    spec: StreamSpec,
+    /// Whether the request names `max_record_bytes`; otherwise it is what the tenant's limit is now.
+    record_bytes_given: bool,
+}
+
+fn asked_for(scope: &Scope, new: &NewStream, limits: &TenantLimits) -> Answer<(StreamId, Asked)> {
     let name: Name = new.name.parse().map_err(|error: NameError| Problem::invalid("name", error.to_string()))?;
     let stream = StreamId { tenant: scope.tenant.clone(), name };
     let RetentionDocument { bytes, age_ms } = new.retention;
+    at_least("retention.age_ms", age_ms, MIN_RETENTION_AGE_MS)?;
+    at_least("retention.bytes", bytes, MIN_RETENTION_BYTES)?;
     let most = limits.record_bytes.min(tidegate_log::MAX_RECORD_BYTES);
     let spec = StreamSpec {
         partitions: new.partitions,
@@ -184,19 +196,33 @@ fn asked_for(scope: &Scope, new: &NewStream, limits: &TenantLimits) -> Answer<(S
         max_record_bytes: new.max_record_bytes.unwrap_or(most),
     };
     spec.check(&stream)?;
-    Ok((stream, spec))
+    Ok((stream, Asked { spec, record_bytes_given: new.max_record_bytes.is_some() }))
+}
+
+/// Below these a stream would lose what was just appended.
+fn at_least(path: &str, given: Option<u64>, least: u64) -> Answer<()> {
+    match given {
+        Some(given) if given < least => Err(Problem::invalid(
+            path,
+            format!("{path} is {given}, at least {least} is needed; leave it out to keep all"),
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Makes the stream if the tenant has room for it. One at a time for each tenant, or two would both see the last room.
 fn make(
     log: &dyn Log,
     stream: &StreamId,
-    spec: &StreamSpec,
+    asked: Asked,
     limits: &TenantLimits,
     making: &std::sync::Mutex<()>,
 ) -> Answer<(Made, StreamInfo)> {
     let _one_at_a_time = making.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let Asked { mut spec, record_bytes_given } = asked;
     match log.describe(stream) {
+        // The tenant's limit may have changed since, and whoever sends the same request again means the same stream.
+        Ok(found) if !record_bytes_given => spec.max_record_bytes = found.spec.max_record_bytes,
         Ok(_) => {}
         Err(LogError::NotFound { .. }) => {
             let used = u64::try_from(log.list(&stream.tenant)?.len()).unwrap_or(u64::MAX);
@@ -212,7 +238,7 @@ fn make(
         }
         Err(error) => return Err(error.into()),
     }
-    let made = log.create(stream, spec)?;
+    let made = log.create(stream, &spec)?;
     Ok((made, log.describe(stream)?))
 }
 

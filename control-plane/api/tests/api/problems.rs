@@ -112,7 +112,7 @@ async fn wrong_of_streams(code: &str, platform: &Platform) -> Option<Call> {
         append(lines).header("tidegate-producer", "p").header("tidegate-sequence", sequence)
     };
     let new = match code {
-        "offset-not-kept" => json!({ "name": "s", "retention": { "age_ms": 1 } }),
+        "offset-not-kept" => json!({ "name": "s", "retention": { "age_ms": 1_000 } }),
         "record-too-large" => json!({ "name": "s", "max_record_bytes": 1 }),
         "stream-sealed" | "sequence-too-low" | "sequence-reused" | "offset-out-of-range" => json!({ "name": "s" }),
         _ => return None,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Platform, delete, get, post};
+use crate::harness::{Platform, delete, get, patch, post};
 
 #[tokio::test]
 async fn a_stream_is_made_once_with_its_settings() {
@@ -36,6 +36,20 @@ async fn what_is_left_out_has_its_default() {
 }
 
 #[tokio::test]
+async fn the_same_request_finds_its_stream_after_a_limit_changed() {
+    let platform = Platform::new().await;
+    let shortest = json!({ "bytes": 32_768, "age_ms": 1_000 });
+    let new = json!({ "name": "s", "retention": shortest });
+    let made = platform.send(post("/v1/streams").by(&platform.acme).json(&new)).await.has_status(201).body();
+    let change = json!({ "limits": { "record_bytes": 4096 } });
+    platform.send(patch("/v1/tenants/acme").by(&platform.root).json(&change)).await.has_status(200);
+    let again = platform.send(post("/v1/streams").by(&platform.acme).json(&new)).await.has_status(200).body();
+    assert_eq!(again, made);
+    let given = json!({ "name": "s", "retention": shortest, "max_record_bytes": 4096 });
+    platform.send(post("/v1/streams").by(&platform.acme).json(&given)).await.has_problem("already-exists");
+}
+
+#[tokio::test]
 async fn wrong_settings_are_refused_with_their_field() {
     let platform = Platform::new().await;
     let path_of = async |body: Value| {
@@ -48,6 +62,9 @@ async fn wrong_settings_are_refused_with_their_field() {
     assert_eq!(path_of(json!({ "name": "s", "partitions": 5000 })).await, "partitions");
     assert_eq!(path_of(json!({ "name": "s", "max_record_bytes": 0 })).await, "max_record_bytes");
     assert_eq!(path_of(json!({ "name": "s", "max_record_bytes": 2_000_000 })).await, "max_record_bytes");
+    assert_eq!(path_of(json!({ "name": "s", "retention": { "age_ms": 0 } })).await, "retention.age_ms");
+    assert_eq!(path_of(json!({ "name": "s", "retention": { "age_ms": 999 } })).await, "retention.age_ms");
+    assert_eq!(path_of(json!({ "name": "s", "retention": { "bytes": 32_767 } })).await, "retention.bytes");
     path_of(json!({ "name": "s", "colour": "red" })).await;
     path_of(json!({ "name": 7 })).await;
     path_of(json!({})).await;
