@@ -12,6 +12,7 @@ use object_store::{ObjectStore, ObjectStoreExt, PutMode};
 use tidegate_signing::digest;
 
 use crate::error::RegistryError;
+use crate::registry::aside;
 
 /// The most bytes of an image: what the largest component that a tenant may have compiles to, with room.
 const MAX_IMAGE_BYTES: u64 = 512 * 1024 * 1024;
@@ -49,7 +50,7 @@ impl Blobs {
         let path = component_path(tenant, of);
         let bytes = self.read(&path, size).await.map_err(|error| failed(&error))?;
         match bytes {
-            Some(bytes) if digest(&bytes) == of => Ok(bytes),
+            Some(bytes) if hashed(&bytes).await? == of => Ok(bytes),
             _ => Err(RegistryError::Blobs {
                 reason: format!(
                     "{path} does not hold the bytes that it is named after: restore it, or upload them again"
@@ -80,6 +81,12 @@ impl Blobs {
         let bytes = found.bytes().await?;
         Ok((u64::try_from(bytes.len()) == Ok(size)).then_some(bytes))
     }
+}
+
+/// The digest of many bytes, on a thread that serves no requests.
+async fn hashed(bytes: &Bytes) -> Result<String, RegistryError> {
+    let bytes = bytes.clone();
+    aside(move || digest(&bytes)).await
 }
 
 fn component_path(tenant: &str, of: &str) -> Path {

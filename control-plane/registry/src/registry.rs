@@ -80,3 +80,9 @@ fn not_found(name: &str, version: Option<&str>) -> RegistryError {
     let name = version.map_or_else(|| name.to_owned(), |version| format!("{name}@{version}"));
     RegistryError::NotFound { name: name.chars().filter(|c| !c.is_control()).take(128).collect() }
 }
+
+/// Does what takes the processor long (hashing megabytes) on a thread that serves no requests.
+pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, RegistryError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| RegistryError::Unavailable { reason: error.to_string() })
+}

@@ -10,6 +10,8 @@ mod images;
 mod links;
 #[path = "registry/quotas.rs"]
 mod quotas;
+#[path = "registry/racing.rs"]
+mod racing;
 #[path = "registry/revoking.rs"]
 mod revoking;
 #[path = "registry/versions.rs"]
@@ -90,6 +92,7 @@ impl Admission for FewLines {
 /// A platform with two tenants, `acme` and `other`, each with a key.
 struct World {
     registry: Registry,
+    store: Arc<racing::Meddled>,
     admission: Arc<FewLines>,
     blobs: Arc<InMemory>,
     tenancy: Arc<Tenancy>,
@@ -100,7 +103,8 @@ struct World {
 impl World {
     async fn new() -> Self {
         let clock = Arc::new(SetClock(AtomicI64::new(START)));
-        let store: Arc<dyn MetaStore> = Arc::new(MemoryStore::new());
+        let meddled = Arc::new(racing::Meddled::default());
+        let store = Arc::clone(&meddled) as Arc<dyn MetaStore>;
         let keys = TokenKeys::ephemeral().unwrap();
         let seam = Arc::clone(&clock) as Arc<dyn Clock>;
         let tenancy = Arc::new(Tenancy::new(Arc::clone(&store), keys, Arc::clone(&seam)));
@@ -115,7 +119,7 @@ impl World {
         let (objects, admits) =
             (Arc::clone(&blobs) as Arc<dyn ObjectStore>, Arc::clone(&admission) as Arc<dyn Admission>);
         let registry = Registry::new(store, objects, admits, Arc::clone(&tenancy), seam);
-        Self { registry, admission, blobs, tenancy, clock, admin }
+        Self { registry, store: meddled, admission, blobs, tenancy, clock, admin }
     }
 
     /// Uploads as the tenant's developer, with a signature of the tenant's key.

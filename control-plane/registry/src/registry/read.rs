@@ -1,11 +1,13 @@
 //! Reading artifacts: for callers, and for the program's own parts.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use tidegate_store::MAX_LIST;
 use tidegate_tenancy::{Caller, Permission};
 use tidegate_types::{Name, TenantId};
 
-use super::{Fetched, Registry, not_found};
+use super::{Fetched, Registry, aside, not_found};
 use crate::admission::{Candidate, GrantedLimits, ImageOf};
 use crate::artifact::{self, Artifact};
 use crate::decide;
@@ -110,9 +112,7 @@ impl Registry {
         component: &Bytes,
         granted: GrantedLimits,
     ) -> Result<Bytes, RegistryError> {
-        let of = ImageOf { digest: &artifact.digest, size: artifact.size };
-        let stored = self.blobs.image(tenant.as_str(), &artifact.digest).await;
-        if let Some(image) = stored.filter(|image| self.admission.fits(of, image)) {
+        if let Some(image) = self.stored_image(tenant, artifact).await? {
             return Ok(image);
         }
         tracing::warn!(
@@ -131,5 +131,12 @@ impl Registry {
         let image = self.admission.recompile(candidate).await?;
         self.blobs.put_image(tenant.as_str(), &artifact.digest, &image).await?;
         Ok(image)
+    }
+
+    /// The image that is stored, if it fits. Its seal is over all of it, so it is checked on a thread that serves no requests.
+    async fn stored_image(&self, tenant: &TenantId, artifact: &Artifact) -> Result<Option<Bytes>, RegistryError> {
+        let Some(image) = self.blobs.image(tenant.as_str(), &artifact.digest).await else { return Ok(None) };
+        let (admission, digest, size) = (Arc::clone(&self.admission), artifact.digest.clone(), artifact.size);
+        aside(move || admission.fits(ImageOf { digest: &digest, size }, &image).then_some(image)).await
     }
 }

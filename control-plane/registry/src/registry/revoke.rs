@@ -69,7 +69,8 @@ impl Registry {
             let reason = "write the 64 small hexadecimal digits of a component's SHA-256".to_owned();
             return Err(RegistryError::Invalid { field: "digest", reason });
         }
-        // From here on no upload of these bytes succeeds: the list below is complete once it stands.
+        // An upload's commit expects that this is absent, so from here on no upload of these bytes succeeds, also none that was
+        // under way: the list below is complete once it stands.
         let body = json!({ "reason": reason, "at": self.clock.now(), "by": by.subject });
         let path = format!("{tenant}/{digest}");
         if self.store.get(KIND, &path).await?.is_none() {

@@ -1,23 +1,28 @@
 //! An upload: signature, rules about versions and quotas, admission, files, and then the one commit that makes it an artifact.
 //!
 //! Invariant: the digest is taken once, over the buffer that the signature is checked with, and that same buffer is what is
-//! compiled and stored. Nothing is an artifact before its files are durable; files that no artifact names are harmless.
+//! compiled and stored. Nothing is an artifact before its files are durable; files that no artifact names are harmless. What was
+//! revoked while the upload was under way (the bytes, the key) is no artifact: the commit itself looks for it.
 
 use std::str::FromStr;
 
 use bytes::Bytes;
 use serde_json::json;
 use tidegate_signing::{Expectation, Statement, Verified, Version, verify};
-use tidegate_store::{Change, StoreError};
+use tidegate_store::{Change, Document, Expect, StoreError};
 use tidegate_tenancy::{AuditEntry, Caller, Permission, TenantLimits};
 use tidegate_types::{Name, TenantId};
 
-use super::{ATTEMPTS, Registry, revoke};
+use super::{ATTEMPTS, Registry, aside, revoke};
 use crate::admission::{Admitted, Candidate};
 use crate::artifact::{self, Artifact};
 use crate::decide::{self, Decision, Offer};
 use crate::error::RegistryError;
 use crate::index::{self, Index};
+
+/// The store's kind of a tenant's signing keys, whose path is the tenant: the commit holds them to what the signature was
+/// checked with.
+const KEYS_KIND: &str = "signing-keys";
 
 /// What the steps of one upload share.
 struct Upload<'a> {
@@ -75,16 +80,25 @@ impl Registry {
         envelope: &'a Bytes,
         limits: TenantLimits,
     ) -> Result<Upload<'a>, RegistryError> {
-        let keys = self.tenancy.trusted_keys(tenant).await?;
-        let expect =
-            Expectation { tenant: tenant.as_str(), name: None, version: None, now: self.clock.now(), keys: &keys };
-        let verified = verify(envelope, component, &expect)?;
+        let verified = self.verify(tenant, component, envelope).await?;
         let Statement { name, version, .. } = &verified.statement;
         let name = Name::from_str(name)
             .map_err(|error| RegistryError::Invalid { field: "name", reason: error.to_string() })?;
         let version = Version::from_str(version)
             .map_err(|error| RegistryError::Invalid { field: "version", reason: error.to_string() })?;
         Ok(Upload { by, tenant, component, envelope, limits, verified, name, version })
+    }
+
+    /// Checks the signature with the keys that the tenant has now. It hashes all bytes, so it leaves the thread of requests.
+    async fn verify(&self, tenant: &TenantId, component: &Bytes, envelope: &Bytes) -> Result<Verified, RegistryError> {
+        let keys = self.tenancy.trusted_keys(tenant).await?;
+        let (tenant, component, envelope) = (tenant.clone(), component.clone(), envelope.clone());
+        let now = self.clock.now();
+        let verified = aside(move || {
+            let expect = Expectation { tenant: tenant.as_str(), name: None, version: None, now, keys: &keys };
+            verify(&envelope, &component, &expect)
+        });
+        Ok(verified.await??)
     }
 
     /// Applies the rules about versions to what is there now.
@@ -109,7 +123,12 @@ impl Registry {
             if let Decision::AsBefore(artifact) = decision {
                 return Ok(*artifact);
             }
-            match self.store.commit(self.changes(upload, &artifact, &index)).await {
+            // Read before the signature is checked again: whatever changes the keys from here on fails the commit.
+            let keys = self.store.get(KEYS_KIND, upload.tenant.as_str()).await?;
+            self.verify(upload.tenant, upload.component, upload.envelope).await?;
+            let mut changes = self.changes(upload, &artifact, &index);
+            changes.extend(unrevoked(upload, keys));
+            match self.store.commit(changes).await {
                 Ok(()) => return Ok(artifact),
                 Err(StoreError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
@@ -158,4 +177,13 @@ impl Registry {
         changes.extend(self.tenancy.audit_changes(Some(upload.by), &audit));
         changes
     }
+}
+
+/// That neither the bytes nor a key of the tenant's were revoked since they were looked at, as part of the commit.
+fn unrevoked(upload: &Upload<'_>, keys: Option<Document>) -> Vec<Change> {
+    let path = format!("{}/{}", upload.tenant, upload.verified.statement.digest);
+    let mut checks = vec![Change::Delete { kind: revoke::KIND.to_owned(), path, expect: Expect::Absent }];
+    // The store has no mere check of a version: the keys are written as they are.
+    checks.extend(keys.map(|keys| Change::replace(KEYS_KIND, keys.path, keys.version, keys.body)));
+    checks
 }
