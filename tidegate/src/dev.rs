@@ -79,12 +79,12 @@ async fn live(mut data: DataFolder, listen: &Listen, console: &Console) -> Resul
     data.write_api_url(&url)?;
     welcome(&url, data.root(), token, resumed).iter().for_each(|line| console.line(line));
     let housekeeping = tokio::spawn(housekeeping::run(platform.log()));
-    let served = serve::until(listening, platform.router(), stop).await;
+    serve::until(listening, platform.router(), stop).await;
     data.remove_api_url();
     housekeeping.abort();
     console.line("stopping: jobs end, everything is flushed");
     platform.close().await;
-    served
+    Ok(())
 }
 
 /// What a person should know now.

@@ -38,7 +38,8 @@ pub(in crate::dev) struct TlsListener {
 
 impl TlsListener {
     pub(super) fn start(listener: TcpListener, local: SocketAddr, config: Arc<ServerConfig>) -> Self {
-        let (sender, ready) = mpsc::channel(HANDSHAKES);
+        // Whoever waits to be taken keeps the place of its handshake, so that these bound the connections too.
+        let (sender, ready) = mpsc::channel(1);
         tokio::spawn(accept(listener, TlsAcceptor::from(config), sender));
         Self { ready, local }
     }
