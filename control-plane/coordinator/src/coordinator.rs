@@ -1,9 +1,12 @@
 //! The coordinator's face: submit, list, get, cancel, resume, rest.
 
+mod turns;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::json;
+use tidegate_pipeline::Parsed;
 use tidegate_store::{Change, MetaStore, StoreError};
 use tidegate_tenancy::{AuditEntry, Caller, Denied, Permission, Tenancy, TenancyError};
 use tidegate_types::{Clock, TenantId};
@@ -19,6 +22,7 @@ use crate::streams::{JobStreams, table_of};
 use crate::submit;
 use crate::supervisor::{Means, Supervisor};
 use crate::view::{JobState, JobView};
+use turns::Turns;
 
 /// How often a submission is tried again because other submissions of the tenant came between.
 const TRIES: u32 = 16;
@@ -33,6 +37,7 @@ struct Inner {
     components: Arc<dyn Components>,
     tenancy: Arc<Tenancy>,
     means: Arc<Means>,
+    turns: Turns,
     supervised: Mutex<BTreeMap<JobKey, Supervised>>,
 }
 
@@ -40,6 +45,14 @@ struct Inner {
 struct Supervised {
     wish: watch::Sender<Wish>,
     task: JoinHandle<()>,
+}
+
+/// What is known of a submission.
+enum Known {
+    /// It was made before: this is the job.
+    Again(Box<JobView>),
+    /// It is new. What stands under its name.
+    Standing(Option<Held<JobRecord>>),
 }
 
 impl Coordinator {
@@ -66,29 +79,75 @@ impl Coordinator {
         policy: RestartPolicy,
     ) -> Self {
         let means = Arc::new(Means { records: Records::new(store), runner, clock, policy });
-        Self { inner: Arc::new(Inner { components, tenancy, means, supervised: Mutex::default() }) }
+        Self {
+            inner: Arc::new(Inner {
+                components,
+                tenancy,
+                means,
+                turns: Turns::default(),
+                supervised: Mutex::default(),
+            }),
+        }
     }
 
-    /// Submits a pipeline (YAML or JSON text) and starts it. The same text submitted again gives the same job.
+    /// Submits a pipeline (YAML or JSON text) and starts it. The same text submitted again gives the same job, and starts it
+    /// if it is to run and nobody runs it. A tenant's submissions are looked at one after the other.
     ///
     /// # Errors
     /// What is wrong with the pipeline, what is in its way, or that the caller may not.
+    ///
+    /// # Cancel safety
+    /// A submission whose turn has come goes on if this future is dropped: its turn lasts as long as what it holds.
     pub async fn submit(&self, by: &Caller, tenant: &TenantId, text: &str) -> Result<JobView, SubmitError> {
         by.may(Permission::SubmitJob, tenant)?;
         let (parsed, name) = submit::read(text)?;
         let key = JobKey { tenant: tenant.clone(), name };
+        let turn = self.inner.turns.wait(tenant).await;
+        let (coordinator, by, text) = (self.clone(), by.clone(), text.to_owned());
+        let submission = tokio::spawn(async move {
+            let _turn = turn;
+            coordinator.submit_in_turn(&by, key, parsed, &text).await
+        });
+        submission.await.unwrap_or_else(|error| {
+            tracing::error!(%tenant, %error, "a submission panicked; this is a defect of Tidegate");
+            Err(SubmitError::Unavailable { reason: "a defect of Tidegate; the operator's log says more".to_owned() })
+        })
+    }
+
+    async fn submit_in_turn(
+        &self,
+        by: &Caller,
+        key: JobKey,
+        parsed: Parsed,
+        text: &str,
+    ) -> Result<JobView, SubmitError> {
         let version = parsed.pipeline.version;
-        let standing = self.records().job(tenant, key.name.as_str()).await?;
-        let now = standing.as_ref().map(|held| standing_of(&held.value));
-        if admit_version(key.name.as_str(), version, text, now)? == Admitted::Again {
-            return Ok(self.view(&key, standing.expect("what was submitted before is there").value));
+        if let Known::Again(job) = self.known(&key, version, text).await? {
+            return Ok(*job);
         }
-        let components = submit::resolve(&self.inner.components, tenant, &parsed).await?;
+        let components = submit::resolve(&self.inner.components, &key.tenant, &parsed).await?;
+        // What the quota refuses is not worth the fetching of its components.
+        let (live, limit) = (self.records().live(&key.tenant).await?, self.jobs_allowed(&key.tenant).await?);
+        admit_live(&live.value, key.name.as_str(), table_of(&parsed.pipeline), limit)?;
         let pipeline = Arc::new(parsed);
         let job = StartJob { key, version, pipeline: Arc::clone(&pipeline), components };
         let checked = self.inner.means.runner.check(&job).await;
         checked.map_err(|error| submit::not_startable(&pipeline, error))?;
         self.accept(by, job, text).await
+    }
+
+    /// What is known of a submission: the job itself, if it was made before, or what stands under its name.
+    async fn known(&self, key: &JobKey, version: u64, text: &str) -> Result<Known, SubmitError> {
+        let standing = self.records().job(&key.tenant, key.name.as_str()).await?;
+        let now = standing.as_ref().map(|held| standing_of(&held.value));
+        match (admit_version(key.name.as_str(), version, text, now)?, standing) {
+            (Admitted::Again, Some(held)) => {
+                // Its supervisor may not have been started, or may be gone.
+                self.supervise(key).await?;
+                Ok(Known::Again(Box::new(self.view(key, held.value))))
+            }
+            (_, standing) => Ok(Known::Standing(standing)),
+        }
     }
 
     /// Writes a job down that may run, and starts its supervisor.
@@ -115,11 +174,10 @@ impl Coordinator {
             last: None,
         };
         for _ in 0..TRIES {
-            let standing = self.records().job(tenant, name).await?;
-            let now = standing.as_ref().map(|held| standing_of(&held.value));
-            if admit_version(name, job.version, text, now)? == Admitted::Again {
-                return Ok(self.view(&key, standing.expect("what was submitted before is there").value));
-            }
+            let standing = match self.known(&key, job.version, text).await? {
+                Known::Again(job) => return Ok(*job),
+                Known::Standing(standing) => standing,
+            };
             let live = self.records().live(tenant).await?;
             let value = admit_live(&live.value, name, table_of(&job.pipeline.pipeline), limit)?;
             let live = Held { version: live.version, value };

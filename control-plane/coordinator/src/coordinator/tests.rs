@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use tidegate_store::MemoryStore;
 use tidegate_tenancy::{Role, TenantLimits, TokenKeys};
 use tidegate_types::EventTime;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::*;
 use crate::components::{FoundComponent, RegistryDown};
@@ -58,11 +58,30 @@ struct Puppet {
     going: Mutex<BTreeMap<JobKey, oneshot::Sender<RunEnd>>>,
     refusals: Mutex<VecDeque<StartError>>,
     check: Mutex<Result<(), StartError>>,
+    /// Checks that were asked for, those that go on, and how many went on at once at most.
+    checks: Mutex<Checks>,
+    /// Each check waits for a permit.
+    gate: Semaphore,
+}
+
+#[derive(Default)]
+struct Checks {
+    asked: usize,
+    going: usize,
+    most: usize,
 }
 
 #[async_trait]
 impl JobRunner for Puppet {
     async fn check(&self, _job: &StartJob) -> Result<(), StartError> {
+        {
+            let mut checks = self.checks.lock().unwrap();
+            checks.asked += 1;
+            checks.going += 1;
+            checks.most = checks.most.max(checks.going);
+        }
+        drop(self.gate.acquire().await.unwrap());
+        self.checks.lock().unwrap().going -= 1;
         self.check.lock().unwrap().clone()
     }
 
@@ -137,6 +156,8 @@ impl Place {
             going: Mutex::default(),
             refusals: Mutex::default(),
             check: Mutex::new(Ok(())),
+            checks: Mutex::default(),
+            gate: Semaphore::new(1_000),
         });
         let coordinator = Self::coordinator(&store, &tenancy, &runner, &clock);
         Self { coordinator, runner, starts, store, tenancy, clock, acme: "acme".parse().unwrap() }
@@ -423,4 +444,44 @@ async fn submissions_and_cancellations_are_in_the_audit_trail() {
     let trail = place.tenancy.audit_trail(&admin, Some(&place.acme), 0, 100).await.expect("the trail");
     let told: Vec<(&str, &str)> = trail.iter().map(|entry| (entry.action.as_str(), entry.target.as_str())).collect();
     assert_eq!(told[told.len() - 2..], [("job.submit", "clicks"), ("job.cancel", "clicks")]);
+}
+
+#[tokio::test]
+async fn a_tenants_submissions_are_checked_one_after_the_other() {
+    let place = Place::new().await;
+    let closed = place.runner.gate.acquire_many(1_000).await.unwrap();
+    let mut going = Vec::new();
+    for job in 0..8 {
+        let (coordinator, acme, text) =
+            (place.coordinator.clone(), place.acme.clone(), pipeline(&format!("j-{job}"), 1));
+        going.push(tokio::spawn(async move { coordinator.submit(&ann(), &acme, &text).await }));
+    }
+    while place.runner.checks.lock().unwrap().asked == 0 {
+        tokio::task::yield_now().await;
+    }
+    // Who gives up does not let the next one in while its check goes on; and another tenant waits for nobody.
+    going.remove(0).abort();
+    let (other, bob) = ("other".parse().unwrap(), caller(Role::Developer, Some("other")));
+    let (coordinator, text) = (place.coordinator.clone(), pipeline("theirs", 1));
+    let theirs = tokio::spawn(async move { coordinator.submit(&bob, &other, &text).await });
+    while place.runner.checks.lock().unwrap().asked < 2 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(place.runner.checks.lock().unwrap().going, 2, "one of each tenant");
+    drop(closed);
+    theirs.await.expect("no panic").expect("accepted");
+    for submission in going {
+        let _ = submission.await.expect("no panic");
+    }
+    assert_eq!(place.runner.checks.lock().unwrap().most, 2);
+}
+
+#[tokio::test]
+async fn what_the_quota_refuses_is_not_checked() {
+    let place = Place::new().await;
+    for job in ["a", "b"] {
+        place.submit(&pipeline(job, 1)).await.expect("room");
+    }
+    assert!(matches!(place.submit(&pipeline("c", 1)).await, Err(SubmitError::Quota { limit: 2 })));
+    assert_eq!(place.runner.checks.lock().unwrap().asked, 2);
 }
