@@ -1,6 +1,7 @@
 //! A loaded component: scanned, hashed, compiled and linked, with the hooks that it exports.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use tidegate_types::Field;
 use tidegate_types::hooks::{AggregateHook, ComponentId, MapHook, WindowHook};
@@ -45,13 +46,16 @@ pub struct OpenOptions {
     pub memory: Option<Arc<MemoryTotal>>,
     /// Fuel of one call; none: the sandbox's own. It is what a tenant's limits grant its hooks.
     pub call_fuel: Option<u64>,
+    /// Becomes true when the job is to end: no further call is made then, so that a search for a guilty record, which may
+    /// take a thousand calls, ends with the one that is under way. None: nobody stops it.
+    pub stop: Option<Arc<AtomicBool>>,
 }
 
 impl OpenOptions {
     /// The usual options, with this log.
     #[must_use]
     pub fn new(log: Arc<dyn GuestLog>) -> Self {
-        Self { fresh_instances: false, log, memory: None, call_fuel: None }
+        Self { fresh_instances: false, log, memory: None, call_fuel: None, stop: None }
     }
 }
 

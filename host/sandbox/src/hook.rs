@@ -3,6 +3,7 @@
 //! Invariant: an instance that answered `open` with another plan than the first instance did is never called.
 
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tidegate_types::Field;
@@ -53,6 +54,7 @@ pub(crate) struct Runner<I: Interface> {
     log: Arc<Mutex<LogMeter>>,
     fresh_instances: bool,
     call_fuel: u64,
+    stop: Option<Arc<AtomicBool>>,
     /// The plan as it is printed (so that a NaN in it equals itself).
     plan: String,
     current: Option<Open<I>>,
@@ -103,6 +105,7 @@ impl<I: Interface> Runner<I> {
             log,
             fresh_instances: options.fresh_instances,
             call_fuel: options.call_fuel.unwrap_or(shared.config.call_fuel),
+            stop: options.stop,
             plan: format!("{plan:?}"),
             current: Some(open),
             _place: place,
@@ -127,6 +130,9 @@ impl<I: Interface> Runner<I> {
         run: impl FnOnce(&I::Guest, &mut Store<HostState>) -> wasmtime::Result<Result<R, Fault>>,
         check: impl FnOnce(R) -> Result<T, String>,
     ) -> HookResult<T> {
+        if self.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return Err(HookError::Platform { detail: "the job is being stopped".to_owned() });
+        }
         let mut open = self.take_instance(call.fresh_instance || self.fresh_instances)?;
         let shared = &self.component.inner.shared;
         let allowance = Allowance {

@@ -2,6 +2,7 @@
 //! component side by side.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tidegate_isolation::guest;
 use tidegate_isolation::host::{fields, guest_failure, load, options, rows, sandbox};
@@ -74,4 +75,16 @@ fn a_tenants_instances_count_together_and_another_tenants_do_not() {
     second.process(Call::USUAL, &rows(0, 5)).expect("there is room again");
     drop((second, neighbour));
     assert_eq!((acme.used(), other.used()), (0, 0));
+}
+
+#[test]
+fn a_job_that_is_to_end_makes_no_further_call() {
+    let component = load(&sandbox(), &spinning(10));
+    let stop = Arc::new(AtomicBool::new(false));
+    let options = OpenOptions { stop: Some(Arc::clone(&stop)), ..options() };
+    let mut hook = component.open_mapper("null", &fields(), options).expect("the hook opens");
+    hook.process(Call::USUAL, &rows(0, 1)).expect("nobody stopped it yet");
+    stop.store(true, Ordering::Relaxed);
+    let refused = hook.process(Call::VERDICT, &rows(0, 1)).expect_err("it was stopped");
+    assert!(matches!(&refused, HookError::Platform { detail } if detail.contains("being stopped")), "{refused}");
 }
