@@ -3,7 +3,7 @@
 mod turns;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use serde_json::json;
 use tidegate_pipeline::Parsed;
@@ -20,7 +20,7 @@ use crate::record::{Held, JobRecord, Records};
 use crate::runner::{JobKey, JobRunner, StartJob};
 use crate::streams::{JobStreams, table_of};
 use crate::submit;
-use crate::supervisor::{Means, Supervisor};
+use crate::supervisor::{Means, Supervisor, statuses};
 use crate::view::{JobState, JobView};
 use turns::Turns;
 
@@ -41,11 +41,8 @@ struct Inner {
     supervised: Mutex<BTreeMap<JobKey, Supervised>>,
 }
 
-/// A live job's supervisor.
-struct Supervised {
-    wish: watch::Sender<Wish>,
-    task: JoinHandle<()>,
-}
+/// Tells a live job's supervisor what is wished; closed once the supervisor has ended.
+type Supervised = watch::Sender<Wish>;
 
 /// What is known of a submission.
 enum Known {
@@ -144,7 +141,7 @@ impl Coordinator {
             (Admitted::Again, Some(held)) => {
                 // Its supervisor may not have been started, or may be gone.
                 self.supervise(key).await?;
-                Ok(Known::Again(Box::new(self.view(key, held.value))))
+                Ok(Known::Again(Box::new(self.view(key, held.value).await)))
             }
             (_, standing) => Ok(Known::Standing(standing)),
         }
@@ -187,7 +184,7 @@ impl Coordinator {
                 Err(error) => return Err(error.into()),
                 Ok(()) => {
                     self.supervise(&key).await?;
-                    return Ok(self.view(&key, record));
+                    return Ok(self.view(&key, record).await);
                 }
             }
         }
@@ -202,7 +199,7 @@ impl Coordinator {
     pub async fn list(&self, by: &Caller, tenant: &TenantId) -> Result<Vec<JobView>, JobError> {
         by.may(Permission::ReadJobs, tenant)?;
         let jobs = self.records().jobs(tenant).await?;
-        Ok(jobs.into_iter().filter_map(|record| Some(self.view(&key_of(&record)?, record))).collect())
+        Ok(self.views(jobs.into_iter().filter_map(|record| Some((key_of(&record)?, record))).collect()).await)
     }
 
     /// One job.
@@ -212,7 +209,7 @@ impl Coordinator {
     pub async fn get(&self, by: &Caller, tenant: &TenantId, name: &str) -> Result<JobView, JobError> {
         by.may(Permission::ReadJobs, tenant)?;
         let (key, record) = self.find(tenant, name).await?;
-        Ok(self.view(&key, record))
+        Ok(self.view(&key, record).await)
     }
 
     /// Ends a job for good; answers once it has ended and its sinks are flushed. A job that has ended stays as it is.
@@ -223,21 +220,32 @@ impl Coordinator {
         by.may(Permission::CancelJob, tenant)?;
         let (key, record) = self.find(tenant, name).await?;
         if !record.state.is_live() {
-            return Ok(self.view(&key, record));
+            return Ok(self.view(&key, record).await);
         }
         let detail = json!({"version": record.version});
         let entry = AuditEntry { tenant: Some(tenant.clone()), action: "job.cancel", target: name.to_owned(), detail };
         self.records().commit(self.inner.tenancy.audit_changes(Some(by), &entry)).await?;
         self.let_go(&key, Wish::Cancel { by: by.subject.clone() }).await;
-        // A live record without a supervisor is one that no process runs: nobody else will end it.
-        if let Some(mut held) = self.records().job(tenant, name).await?.filter(|held| held.value.state.is_live()) {
+        self.cancel_unrun(by, &key, record.version).await?;
+        let (key, record) = self.find(tenant, name).await?;
+        Ok(self.view(&key, record).await)
+    }
+
+    /// Ends a live record without a supervisor: no process runs it, and nobody else will end it.
+    async fn cancel_unrun(&self, by: &Caller, key: &JobKey, version: u64) -> Result<(), StoreError> {
+        loop {
+            let held = self.records().job(&key.tenant, key.name.as_str()).await?;
+            let unrun = held.filter(|held| held.value.state.is_live() && held.value.version == version);
+            let Some(mut held) = unrun else { return Ok(()) };
             held.value.state = JobState::Cancelled;
             held.value.reason = Some(format!("cancelled by {}", by.subject));
             held.value.ended_at = Some(self.inner.means.clock.now());
-            self.records().end(&key, held).await?;
+            match self.records().end(key, held).await {
+                // Somebody else cancelled it at the same time.
+                Err(StoreError::Conflict { .. }) => {}
+                ended => return ended.map(drop),
+            }
         }
-        let (key, record) = self.find(tenant, name).await?;
-        Ok(self.view(&key, record))
     }
 
     /// Starts every live job that has no supervisor, from the start of its input: what a process does when it begins.
@@ -299,35 +307,40 @@ impl Coordinator {
     async fn supervise(&self, key: &JobKey) -> Result<(), StoreError> {
         let Some(held) = self.records().job(&key.tenant, key.name.as_str()).await? else { return Ok(()) };
         let mut supervised = self.supervised();
-        if supervised.get(key).is_some_and(|job| !job.task.is_finished()) || !held.value.state.is_live() {
+        if supervised.get(key).is_some_and(|job| !job.is_closed()) || !held.value.state.is_live() {
             return Ok(());
         }
         let (wish, wishes) = watch::channel(Wish::Run);
         let supervisor = Supervisor::new(Arc::clone(&self.inner.means), key.clone(), held, wishes);
-        let task = tokio::spawn(supervisor.supervise());
-        supervised.insert(key.clone(), Supervised { wish, task });
+        tokio::spawn(watched(Arc::downgrade(&self.inner), key.clone(), tokio::spawn(supervisor.supervise())));
+        supervised.insert(key.clone(), wish);
         Ok(())
     }
 
     fn wish(&self, key: &JobKey, wish: Wish) {
         if let Some(job) = self.supervised().get(key) {
-            job.wish.send_replace(wish);
+            hand(job, wish);
         }
     }
 
-    /// Hands a wish to a job's supervisor and waits for its end.
+    /// Hands a wish to a job's supervisor and waits for its end. However many do so at once, all wait.
     async fn let_go(&self, key: &JobKey, wish: Wish) {
-        let job = self.supervised().remove(key);
-        if let Some(Supervised { wish: sender, task }) = job {
-            sender.send_replace(wish);
-            if let Err(error) = task.await {
-                tracing::error!(job = %key, %error, "a supervisor panicked; this is a defect of Tidegate");
-            }
+        let job = self.supervised().get(key).cloned();
+        if let Some(job) = job {
+            hand(&job, wish);
+            job.closed().await;
         }
     }
 
-    fn view(&self, key: &JobKey, record: JobRecord) -> JobView {
-        record.view(self.inner.means.runner.status(key))
+    async fn view(&self, key: &JobKey, record: JobRecord) -> JobView {
+        self.views(vec![(key.clone(), record)]).await.remove(0)
+    }
+
+    /// How jobs are. What a live one lags behind is asked on one thread that may block, for all of them.
+    async fn views(&self, jobs: Vec<(JobKey, JobRecord)>) -> Vec<JobView> {
+        let keys = jobs.iter().map(|(key, record)| record.state.is_live().then(|| key.clone())).collect();
+        let statuses = statuses(&self.inner.means.runner, keys).await;
+        jobs.iter().zip(statuses).map(|((_, record), status)| record.view(status)).collect()
     }
 
     fn records(&self) -> &Records {
@@ -336,6 +349,30 @@ impl Coordinator {
 
     fn supervised(&self) -> std::sync::MutexGuard<'_, BTreeMap<JobKey, Supervised>> {
         self.inner.supervised.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Hands a wish to a supervisor. The first who cancels a job is the one who did; a process that rests does so in any case.
+fn hand(job: &Supervised, wish: Wish) {
+    job.send_if_modified(|now| {
+        let changes = *now == Wish::Run || wish == Wish::Rest;
+        if changes {
+            *now = wish;
+        }
+        changes
+    });
+}
+
+/// Forgets a job's supervisor once it has ended.
+async fn watched(coordinator: Weak<Inner>, key: JobKey, supervisor: JoinHandle<()>) {
+    if let Err(error) = supervisor.await {
+        tracing::error!(job = %key, %error, "a supervisor panicked; this is a defect of Tidegate");
+    }
+    let Some(inner) = coordinator.upgrade() else { return };
+    let mut supervised = inner.supervised.lock().unwrap_or_else(PoisonError::into_inner);
+    // Another one may be at its place already.
+    if supervised.get(&key).is_some_and(watch::Sender::is_closed) {
+        supervised.remove(&key);
     }
 }
 

@@ -7,7 +7,8 @@
 //! 3. The run's end is told exactly once, through the [`Run`] that `start` returned, and only after every thread of the run
 //!    has ended and its sinks are flushed or have failed.
 //! 4. `stop` asks and returns; the end follows as [`RunEnd::Stopped`], unless the run came to another end before.
-//! 5. `status` never blocks. It answers from `start` on, and until the job is started again or forgotten.
+//! 5. `status` may block, as it asks the log: it is called on threads that may. It answers from `start` on, and until the job
+//!    is started again or `forget` is called, which follows its end once what it showed is written down.
 
 use std::sync::Arc;
 
@@ -186,6 +187,9 @@ pub trait JobRunner: Send + Sync + 'static {
     /// Asks a running job to stop. A job that does not run is left alone.
     fn stop(&self, job: &JobKey);
 
-    /// How far the job's run is, or was when it ended; none if this process has not run it.
+    /// How far the job's run is, or was when it ended; none if this process has not run it, or has forgotten it. May block.
     fn status(&self, job: &JobKey) -> Option<RunStatus>;
+
+    /// Forgets the run of a job that has ended for good. A job that runs is left alone.
+    fn forget(&self, _job: &JobKey) {}
 }

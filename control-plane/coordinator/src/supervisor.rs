@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use crate::decide::{After, RestartPolicy, Wish, after_run, lasted};
 use crate::record::{Held, JobRecord, Records};
-use crate::runner::{JobKey, JobRunner, RunEnd, StartError, StartJob};
+use crate::runner::{JobKey, JobRunner, RunEnd, RunStatus, StartError, StartJob};
 use crate::view::JobState;
 
 /// The pause before a record that could not be written is written again.
@@ -122,11 +122,12 @@ impl Supervisor {
         record.value.state = state;
         record.value.reason = reason;
         record.value.ended_at = Some(ended);
-        record.value.last = self.means.runner.status(&self.key);
+        record.value.last = statuses(&self.means.runner, vec![Some(self.key.clone())]).await.remove(0);
         loop {
             match self.means.records.end(&self.key, record.clone()).await {
                 Ok(written) => {
                     self.record = written;
+                    self.means.runner.forget(&self.key);
                     return Ok(());
                 }
                 Err(error) => self.store_failed(&error).await?,
@@ -168,6 +169,19 @@ impl Supervisor {
             () = tokio::time::sleep(pause) => {}
         }
     }
+}
+
+/// How far these runs are, each in its place, asked on a thread that may block. None: nobody asks, or nobody knows.
+pub(crate) async fn statuses(runner: &Arc<dyn JobRunner>, jobs: Vec<Option<JobKey>>) -> Vec<Option<RunStatus>> {
+    let (runner, count) = (Arc::clone(runner), jobs.len());
+    if jobs.iter().all(Option::is_none) {
+        return vec![None; count];
+    }
+    let asked = move || jobs.iter().map(|job| job.as_ref().and_then(|job| runner.status(job))).collect();
+    tokio::task::spawn_blocking(asked).await.unwrap_or_else(|error| {
+        tracing::error!(%error, "the status of jobs cannot be told; this is a defect of Tidegate");
+        vec![None; count]
+    })
 }
 
 /// Waits until the job shall not run any more.

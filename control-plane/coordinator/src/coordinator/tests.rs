@@ -1,7 +1,8 @@
 //! Jobs' lives over a store in memory and a runner that does as it is told.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::thread::ThreadId;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -60,6 +61,11 @@ struct Puppet {
     check: Mutex<Result<(), StartError>>,
     /// Checks that were asked for, those that go on, and how many went on at once at most.
     checks: Mutex<Checks>,
+    /// What is done with a run that is to stop: it ends, or stays until the test ends it.
+    stays: AtomicBool,
+    /// Threads on which statuses were asked for.
+    asked_on: Mutex<Vec<ThreadId>>,
+    forgotten: Mutex<Vec<JobKey>>,
     /// Each check waits for a permit.
     gate: Semaphore,
 }
@@ -103,12 +109,20 @@ impl JobRunner for Puppet {
     }
 
     fn stop(&self, job: &JobKey) {
+        if self.stays.load(Ordering::SeqCst) {
+            return;
+        }
         if let Some(stop) = self.going.lock().unwrap().remove(job) {
             let _ = stop.send(RunEnd::Stopped);
         }
     }
 
+    fn forget(&self, job: &JobKey) {
+        self.forgotten.lock().unwrap().push(job.clone());
+    }
+
     fn status(&self, _job: &JobKey) -> Option<RunStatus> {
+        self.asked_on.lock().unwrap().push(std::thread::current().id());
         Some(RunStatus { parallelism: 2, watermark: Some(7), ..RunStatus::default() })
     }
 }
@@ -157,6 +171,9 @@ impl Place {
             refusals: Mutex::default(),
             check: Mutex::new(Ok(())),
             checks: Mutex::default(),
+            stays: AtomicBool::new(false),
+            asked_on: Mutex::default(),
+            forgotten: Mutex::default(),
             gate: Semaphore::new(1_000),
         });
         let coordinator = Self::coordinator(&store, &tenancy, &runner, &clock);
@@ -484,4 +501,81 @@ async fn what_the_quota_refuses_is_not_checked() {
     }
     assert!(matches!(place.submit(&pipeline("c", 1)).await, Err(SubmitError::Quota { limit: 2 })));
     assert_eq!(place.runner.checks.lock().unwrap().asked, 2);
+}
+
+#[tokio::test]
+async fn a_status_is_asked_on_one_blocking_thread_for_a_whole_list() {
+    let mut place = Place::new().await;
+    for job in ["a", "b"] {
+        place.submit(&pipeline(job, 1)).await.expect("room");
+        place.start().await.end.send(RunEnd::Stopped).unwrap_or_default();
+    }
+    place.runner.asked_on.lock().unwrap().clear();
+    assert_eq!(place.coordinator.list(&ann(), &place.acme).await.expect("listed").len(), 2);
+    let asked = place.runner.asked_on.lock().unwrap().clone();
+    assert_eq!(asked.len(), 2);
+    assert_eq!(asked[0], asked[1], "once for both");
+    assert_ne!(asked[0], std::thread::current().id(), "not on a thread that serves requests");
+}
+
+#[tokio::test]
+async fn whoever_cancels_at_the_same_time_waits_for_the_run_too() {
+    let mut place = Place::new().await;
+    place.runner.stays.store(true, Ordering::SeqCst);
+    place.submit(&pipeline("clicks", 1)).await.expect("accepted");
+    let run = place.start().await;
+    place.until("clicks", JobState::Running).await;
+    let mut going = Vec::new();
+    for _ in 0..2 {
+        let (coordinator, acme) = (place.coordinator.clone(), place.acme.clone());
+        going.push(tokio::spawn(async move { coordinator.cancel(&ann(), &acme, "clicks").await }));
+    }
+    // Both have asked, and the run still writes.
+    let admin = caller(Role::TenantAdmin, Some("acme"));
+    let asked = async || {
+        let trail = place.tenancy.audit_trail(&admin, Some(&place.acme), 0, 100).await.expect("the trail");
+        trail.iter().filter(|entry| entry.action == "job.cancel").count()
+    };
+    while asked().await < 2 {
+        tokio::task::yield_now().await;
+    }
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(place.job("clicks").await.state, JobState::Running);
+    let newer = place.submit(&pipeline("clicks", 2)).await.expect_err("the old run still writes");
+    assert!(matches!(newer, SubmitError::Conflict { .. }), "{newer}");
+    run.end.send(RunEnd::Stopped).unwrap();
+    for cancel in going {
+        let job = cancel.await.expect("no panic").expect("cancelled");
+        assert_eq!((job.state, job.watermark), (JobState::Cancelled, Some(7)), "what it showed is kept");
+    }
+}
+
+#[tokio::test]
+async fn the_same_submission_again_starts_a_live_job_that_nobody_runs() {
+    let mut place = Place::new().await;
+    let text = pipeline("clicks", 1);
+    place.submit(&text).await.expect("accepted");
+    let _run = place.start().await;
+    place.until("clicks", JobState::Running).await;
+    // Its supervisor goes, as after a failure between the commit and the start.
+    place.coordinator.rest().await;
+    assert!(place.job("clicks").await.state.is_live());
+    place.submit(&text).await.expect("the same");
+    assert_eq!(place.start().await.key.name.as_str(), "clicks");
+    place.submit(&text).await.expect("the same");
+    assert!(place.starts.try_recv().is_err(), "it runs once");
+}
+
+#[tokio::test]
+async fn nothing_is_kept_of_a_job_that_has_ended() {
+    let mut place = Place::new().await;
+    place.submit(&pipeline("clicks", 1)).await.expect("accepted");
+    place.start().await.end.send(RunEnd::Finished).unwrap();
+    place.until("clicks", JobState::Finished).await;
+    while !place.coordinator.supervised().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(place.runner.forgotten.lock().unwrap().len(), 1);
 }
