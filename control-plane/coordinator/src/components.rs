@@ -15,11 +15,11 @@ pub struct FoundComponent {
     pub revoked: bool,
 }
 
-/// The registry could not be asked.
+/// The registry could not be asked. Tenants are not told why: `reason` is for the operator's log.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the registry cannot be read now: {reason}; try again")]
+#[error("the registry cannot be read now; try again")]
 pub struct RegistryDown {
-    /// What failed.
+    /// What failed, with what the store said.
     pub reason: String,
 }
 

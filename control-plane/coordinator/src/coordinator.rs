@@ -299,7 +299,10 @@ impl Coordinator {
             Ok(limits) => Ok(limits.jobs),
             Err(TenancyError::NotFound { name, .. }) => Err(Denied::NotFound { tenant: name }.into()),
             Err(TenancyError::Store(error)) => Err(error.into()),
-            Err(error) => Err(SubmitError::Unavailable { reason: error.to_string() }),
+            Err(error) => {
+                tracing::error!(%tenant, %error, "a tenant's limits cannot be read");
+                Err(SubmitError::Unavailable { reason: "the tenant's limits cannot be read now; try again".to_owned() })
+            }
         }
     }
 

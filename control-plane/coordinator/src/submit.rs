@@ -62,7 +62,10 @@ pub(crate) async fn resolve(
     for (path, hook) in hooks(&parsed.pipeline) {
         let ComponentRef { name, version } = &hook.component;
         let found = components.find(tenant, name, version.as_deref()).await;
-        let found = found.map_err(|error| SubmitError::Unavailable { reason: error.to_string() })?;
+        let found = found.map_err(|error| {
+            tracing::error!(%tenant, name, reason = error.reason, "a component cannot be looked up");
+            SubmitError::Unavailable { reason: error.to_string() }
+        })?;
         match found {
             Some(found) if !found.revoked => {
                 let (version, digest) = (found.version, found.digest);

@@ -37,6 +37,9 @@ impl Components for Shelf {
         version: Option<&str>,
     ) -> Result<Option<FoundComponent>, RegistryDown> {
         let found = |version: &str, revoked| FoundComponent { version: version.into(), digest: "00".into(), revoked };
+        if name == "down" {
+            return Err(RegistryDown { reason: "SQLITE_FULL in /var/lib/tidegate/meta.db".into() });
+        }
         Ok(match (name, version) {
             ("known", None | Some("1.1.0")) => Some(found("1.1.0", false)),
             ("known", Some("1.0.0")) => Some(found("1.0.0", false)),
@@ -578,4 +581,13 @@ async fn nothing_is_kept_of_a_job_that_has_ended() {
         tokio::task::yield_now().await;
     }
     assert_eq!(place.runner.forgotten.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn what_the_registry_fails_with_does_not_reach_the_tenant() {
+    let place = Place::new().await;
+    let rest = "sink: {type: upsert_store, table: t, key: [k]}\nmap: {component: down}\n";
+    let refused = place.submit(&with("j", 1, rest)).await.expect_err("refused");
+    assert!(matches!(refused, SubmitError::Unavailable { .. }));
+    assert_eq!(refused.to_string(), "the registry cannot be read now; try again");
 }
