@@ -13,6 +13,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::problem::{Answer, Problem, codes};
+use crate::request::Claimant;
 use crate::settings::ApiSettings;
 
 /// Memory for bodies is counted in these, bytes.
@@ -22,11 +23,19 @@ const BODY_UNIT: usize = 4 * 1024;
 pub(crate) struct Places {
     settings: ApiSettings,
     requests: Arc<Semaphore>,
+    /// Of requests that nobody signed.
+    strangers: Arc<Semaphore>,
     bodies: Arc<Semaphore>,
     calls: Arc<Semaphore>,
     waits: Arc<Semaphore>,
     /// One entry for each tenant that has asked since the process started.
     tenants: Mutex<BTreeMap<TenantId, TenantPlaces>>,
+}
+
+/// The places of one request, until it is dropped.
+pub(crate) struct Entered {
+    _own: Option<OwnedSemaphorePermit>,
+    _all: OwnedSemaphorePermit,
 }
 
 #[derive(Clone)]
@@ -43,6 +52,7 @@ impl Places {
         Self {
             settings,
             requests: Arc::new(Semaphore::new(settings.requests)),
+            strangers: Arc::new(Semaphore::new(settings.strangers)),
             bodies: Arc::new(Semaphore::new(settings.body_bytes / BODY_UNIT)),
             calls: Arc::new(Semaphore::new(settings.calls)),
             waits: Arc::new(Semaphore::new(settings.waits)),
@@ -50,17 +60,24 @@ impl Places {
         }
     }
 
-    /// A place for a request.
-    pub(crate) fn enter(&self) -> Answer<OwnedSemaphorePermit> {
+    /// A place for a request: first of those of whoever asks, then of all, so that nobody keeps the others out.
+    pub(crate) fn enter(&self, claimant: &Claimant) -> Answer<Entered> {
+        let own = match claimant {
+            Claimant::Platform => None,
+            Claimant::Stranger => {
+                let full =
+                    |_| Problem::new(codes::OVERLOADED, "every place for a request without a valid token is taken");
+                Some(Arc::clone(&self.strangers).try_acquire_owned().map_err(full)?)
+            }
+            Claimant::Tenant(tenant) => {
+                let most = self.settings.requests_per_tenant;
+                let full = |_| busy(format!("the tenant has {most} requests running"));
+                Some(self.of(tenant).requests.try_acquire_owned().map_err(full)?)
+            }
+        };
         let full = |_| Problem::new(codes::OVERLOADED, "every place for a request is taken");
-        Arc::clone(&self.requests).try_acquire_owned().map_err(full)
-    }
-
-    /// A place for a request of a tenant.
-    pub(crate) fn enter_as(&self, tenant: &TenantId) -> Answer<OwnedSemaphorePermit> {
-        let most = self.settings.requests_per_tenant;
-        let full = |_| busy(format!("the tenant has {most} requests running"));
-        self.of(tenant).requests.try_acquire_owned().map_err(full)
+        let all = Arc::clone(&self.requests).try_acquire_owned().map_err(full)?;
+        Ok(Entered { _own: own, _all: all })
     }
 
     /// Room for a body of so many bytes: two permits, the tenant's and the process's.

@@ -10,7 +10,7 @@ mod plain;
 mod query;
 mod upload;
 
-pub(crate) use auth::{By, Scope};
+pub(crate) use auth::{By, Claimant, Scope};
 pub(crate) use body::{expected_bytes, read_body};
 pub(crate) use header::{content_type, one_header};
 pub(crate) use json::read_json;

@@ -13,6 +13,8 @@ pub struct ApiSettings {
     pub requests: usize,
     /// Requests worked on at once of one tenant.
     pub requests_per_tenant: usize,
+    /// Requests worked on at once that bring no token which the platform signed (health checks among them).
+    pub strangers: usize,
     /// Bytes of the large bodies (appends, uploads) held at once of one tenant.
     pub body_bytes_per_tenant: usize,
     /// The same over all tenants.
@@ -36,6 +38,7 @@ impl Default for ApiSettings {
             answer_timeout: Duration::from_secs(90),
             requests: 512,
             requests_per_tenant: 64,
+            strangers: 64,
             body_bytes_per_tenant: 128 * 1024 * 1024,
             body_bytes: 1024 * 1024 * 1024,
             calls_per_tenant: 32,

@@ -4,11 +4,11 @@
 //! refused whatever else is wrong with it.
 
 use axum::extract::FromRequestParts;
+use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use tidegate_tenancy::{Caller, Permission};
+use tidegate_tenancy::{Caller, Permission, Tenancy};
 use tidegate_types::TenantId;
-use tokio::sync::OwnedSemaphorePermit;
 
 use super::one_header;
 use crate::problem::{Problem, codes};
@@ -17,32 +17,51 @@ use crate::services::Shared;
 /// Somebody whose token was accepted.
 pub(crate) struct By {
     pub(crate) caller: Caller,
-    /// The place that its tenant gives to the request, until the request has ended.
-    place: Option<OwnedSemaphorePermit>,
 }
 
 /// Somebody who acts within the tenant of its token.
 pub(crate) struct Scope {
     pub(crate) caller: Caller,
     pub(crate) tenant: TenantId,
-    _place: Option<OwnedSemaphorePermit>,
+}
+
+/// Whose request this is as far as its token's signature tells. The gate shares out places by it; rights come from [`By`].
+pub(crate) enum Claimant {
+    /// Nobody's: there is no token, or nobody signed it.
+    Stranger,
+    Platform,
+    Tenant(TenantId),
+}
+
+impl Claimant {
+    pub(crate) fn of(headers: &HeaderMap, tenancy: &Tenancy) -> Self {
+        let Ok(token) = bearer(headers) else { return Self::Stranger };
+        match tenancy.claimant(token) {
+            Ok(Some(tenant)) => Self::Tenant(tenant),
+            Ok(None) => Self::Platform,
+            Err(_) => Self::Stranger,
+        }
+    }
+}
+
+/// The token that a request brings.
+fn bearer(headers: &HeaderMap) -> Result<&str, Problem> {
+    let refused = |why: &str| Problem::new(codes::UNAUTHENTICATED, why);
+    let header = one_header(headers, AUTHORIZATION.as_str()).map_err(|_| refused("the token is not readable"))?;
+    let header = header.ok_or_else(|| refused("there is no bearer token"))?;
+    let (scheme, token) = header.split_once(' ').ok_or_else(|| refused("there is no bearer token"))?;
+    if !scheme.eq_ignore_ascii_case("bearer") {
+        return Err(refused("the scheme of `Authorization` is not `Bearer`"));
+    }
+    Ok(token.trim())
 }
 
 impl FromRequestParts<Shared> for By {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Shared) -> Result<Self, Problem> {
-        let refused = |why: &str| Problem::new(codes::UNAUTHENTICATED, why);
-        let header =
-            one_header(&parts.headers, AUTHORIZATION.as_str()).map_err(|_| refused("the token is not readable"))?;
-        let header = header.ok_or_else(|| refused("there is no bearer token"))?;
-        let (scheme, token) = header.split_once(' ').ok_or_else(|| refused("there is no bearer token"))?;
-        if !scheme.eq_ignore_ascii_case("bearer") {
-            return Err(refused("the scheme of `Authorization` is not `Bearer`"));
-        }
-        let caller = api.services.tenancy.authenticate(token.trim()).await?;
-        let place = caller.tenant.as_ref().map(|tenant| api.places.enter_as(tenant)).transpose()?;
-        Ok(Self { caller, place })
+        let caller = api.services.tenancy.authenticate(bearer(&parts.headers)?).await?;
+        Ok(Self { caller })
     }
 }
 
@@ -50,9 +69,9 @@ impl FromRequestParts<Shared> for Scope {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Shared) -> Result<Self, Problem> {
-        let By { caller, place } = By::from_request_parts(parts, api).await?;
+        let By { caller } = By::from_request_parts(parts, api).await?;
         match caller.tenant.clone() {
-            Some(tenant) => Ok(Self { caller, tenant, _place: place }),
+            Some(tenant) => Ok(Self { caller, tenant }),
             None => Err(Problem::new(
                 codes::DENIED,
                 "this token belongs to no tenant, and the path is a tenant's; issue a token of the tenant \

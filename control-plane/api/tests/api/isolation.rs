@@ -179,6 +179,18 @@ async fn a_tenants_many_requests_leave_room_for_others() {
 }
 
 #[tokio::test]
+async fn requests_that_nobody_signed_have_few_places_and_take_no_others() {
+    let settings = ApiSettings { strangers: 0, ..ApiSettings::default() };
+    let platform = Platform::with(settings).await;
+    platform.send(get("/v1/health")).await.has_problem("overloaded");
+    platform.send(get("/v1/streams").by("not a token")).await.has_problem("overloaded");
+    let forged = format!("{}x", platform.acme);
+    platform.send(get("/v1/streams").by(&forged)).await.has_problem("overloaded");
+    platform.send(get("/v1/streams").by(&platform.acme)).await.has_status(200);
+    platform.send(get("/v1/tenants").by(&platform.root)).await.has_status(200);
+}
+
+#[tokio::test]
 async fn a_tenants_large_bodies_leave_room_for_others() {
     let room = 8 * 1024 * 1024;
     let settings =

@@ -46,6 +46,15 @@ impl Tenancy {
         Ok(Caller { subject: claims.sub, role: claims.role, tenant, token_id: claims.jti })
     }
 
+    /// Whose request this is by the token's signature alone: a tenant's, or (none) the platform's. The store is not asked, so
+    /// a revoked token claims too: for sharing out places before anything else is done, never for a right.
+    ///
+    /// # Errors
+    /// [`AuthError`]: why nobody signed this.
+    pub fn claimant(&self, bearer: &str) -> Result<Option<TenantId>, AuthError> {
+        claimed_tenant(&token::verify(&self.keys, bearer, self.now())?)
+    }
+
     /// Issues a token: by a platform admin for any tenant (none: for a platform admin), by a tenant admin for its own.
     ///
     /// # Errors
