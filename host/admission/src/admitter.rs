@@ -6,6 +6,7 @@ use tidegate_sandbox::{Component, ComponentDigest, ImageError, ImageKey, Sandbox
 
 use crate::compiler::{Compiled, Compiler};
 use crate::error::AdmitError;
+use crate::places::Place;
 use crate::refusal;
 use crate::trial::{self, Cost, Granted, Micros};
 
@@ -70,21 +71,27 @@ impl Admitter {
     /// # Errors
     /// A refusal, or that the host could not find out.
     pub fn admit(&self, candidate: &Candidate<'_>) -> Result<Admission, AdmitError> {
-        let (image, imports) = self.image(candidate)?;
+        self.fits_in(candidate)?;
+        // Held over the trial too: a stranger's calls have no more threads than its compiles.
+        let place = self.compiler.place(candidate.owner)?;
+        let (image, imports) = self.image(candidate, &place)?;
         let size = size(candidate);
         let component = self.load(candidate.name, candidate.digest, size, &image).map_err(refusal::of_image)?;
         let granted = Granted { call_fuel: candidate.call_fuel, memory_bytes: candidate.memory_bytes };
         let trial = trial::run(&component, granted, &self.micros)?;
+        drop(place);
         let hooks = component.hooks().iter().map(|hook| hook.name().to_owned()).collect();
         Ok(Admission { image, hooks, imports, costs: trial.costs, remarks: trial.remarks })
     }
 
-    /// Compiles and seals a component that was admitted before.
+    /// Compiles and seals a component that was admitted before. It waits for a place as long as it takes.
     ///
     /// # Errors
     /// As [`Admitter::admit`]: this version of the host may admit less than an older one.
     pub fn recompile(&self, candidate: &Candidate<'_>) -> Result<Vec<u8>, AdmitError> {
-        let (image, _) = self.image(candidate)?;
+        self.fits_in(candidate)?;
+        let place = self.compiler.patient_place(candidate.owner)?;
+        let (image, _) = self.image(candidate, &place)?;
         self.load(candidate.name, candidate.digest, size(candidate), &image).map_err(refusal::of_image)?;
         Ok(image)
     }
@@ -103,13 +110,14 @@ impl Admitter {
         self.sandbox.load_image(name, digest, size, sealed, &self.key)
     }
 
-    fn image(&self, candidate: &Candidate<'_>) -> Result<(Vec<u8>, Vec<String>), AdmitError> {
-        let Candidate { owner, component, digest, .. } = *candidate;
-        let most = self.sandbox.config().scan.component_bytes;
-        if component.len() > most {
-            return Err(refusal::too_large(component.len(), most).into());
-        }
-        let Compiled { image, imports } = self.compiler.compile(owner, component, digest, self.sandbox.stamp())?;
+    fn fits_in(&self, candidate: &Candidate<'_>) -> Result<(), AdmitError> {
+        let (size, most) = (candidate.component.len(), self.sandbox.config().scan.component_bytes);
+        if size > most { Err(refusal::too_large(size, most).into()) } else { Ok(()) }
+    }
+
+    fn image(&self, candidate: &Candidate<'_>, place: &Place<'_>) -> Result<(Vec<u8>, Vec<String>), AdmitError> {
+        let Candidate { component, digest, .. } = *candidate;
+        let Compiled { image, imports } = self.compiler.compile(place, component, digest, self.sandbox.stamp())?;
         Ok((self.sandbox.seal(&self.key, digest, size(candidate), &image), imports))
     }
 }

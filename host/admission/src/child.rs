@@ -20,13 +20,13 @@ use crate::refusal;
 /// process that does nothing else: its limits are those of the whole process and never rise again.
 ///
 /// # Errors
-/// If the limits cannot be set, or reading or writing fails. A component that is refused is an answer.
+/// If the limits or the filter cannot be set, or reading or writing fails. A component that is refused is an answer.
 pub fn work(input: impl Read, mut output: impl Write) -> io::Result<()> {
     let config = SandboxConfig::default();
     limits::set()?;
     let compiler = ImageCompiler::new(&config).map_err(io::Error::other)?;
-    // A kernel without filters leaves the limits; the parent is told.
-    let confined = filter::apply().is_ok();
+    // No stranger's byte is read without it.
+    filter::apply().map_err(io::Error::other)?;
     let component = read(input, config.scan.component_bytes)?;
     let outcome = compiler.compile("component", &component);
     let (outcome, image) = match outcome {
@@ -34,7 +34,7 @@ pub fn work(input: impl Read, mut output: impl Write) -> io::Result<()> {
         Err(error) => (refused(refusal::of_sandbox(error)), Vec::new()),
     };
     let digest = ComponentDigest::of(&component).to_string();
-    let header = Header { digest, stamp: compiler.stamp().to_string(), confined, outcome };
+    let header = Header { digest, stamp: compiler.stamp().to_string(), confined: true, outcome };
     output.write_all(&answer::write(&header, &image))?;
     output.flush()
 }

@@ -14,7 +14,7 @@ use tidegate_signing::Refusal;
 
 use crate::answer::{Answer, Outcome};
 use crate::error::AdmitError;
-use crate::places::Places;
+use crate::places::{Place, Places};
 use crate::refusal::by;
 use crate::rule::Rule;
 use process::Ended;
@@ -28,9 +28,11 @@ pub struct CompileLimits {
     pub answer_bytes: u64,
     /// Children at once; of one owner, one.
     pub at_once: usize,
-    /// Owners that wait for a place; more are told to try again.
+    /// Uploads that wait for a place, of all owners and of one; more are told to try again. Each holds a thread meanwhile.
     pub waiting: usize,
-    /// How long one waits for a place.
+    /// See `waiting`.
+    pub waiting_of_owner: usize,
+    /// How long an upload waits for a place.
     pub patience: Duration,
 }
 
@@ -45,6 +47,7 @@ impl Default for CompileLimits {
             // Compiling yields to jobs; two owners' components compile side by side.
             at_once: 2,
             waiting: 64,
+            waiting_of_owner: 2,
             patience: Duration::from_secs(60),
         }
     }
@@ -69,20 +72,29 @@ impl Compiler {
     /// A compiler whose children are `program` with the one argument `compile-worker`.
     #[must_use]
     pub fn new(program: PathBuf, limits: CompileLimits) -> Self {
-        let places = Places::new(limits.at_once, limits.waiting);
+        let places = Places::new(limits.at_once, limits.waiting, limits.waiting_of_owner);
         Self { program, limits, places }
     }
 
-    /// Compiles a component. `owner`: whose it is. The child must say that it compiled just these bytes, with this stamp.
+    /// A place for an upload of this owner, if it gets one in time.
+    pub(crate) fn place(&self, owner: &str) -> Result<Place<'_>, AdmitError> {
+        let busy = || AdmitError::unavailable("too many components are being compiled: try again in a minute");
+        self.places.take(owner, Some(self.limits.patience)).ok_or_else(busy)
+    }
+
+    /// A place for what was admitted before, however long it takes: a job that waits is better than one that fails.
+    pub(crate) fn patient_place(&self, owner: &str) -> Result<Place<'_>, AdmitError> {
+        self.places.take(owner, None).ok_or_else(|| AdmitError::unavailable("no place to compile in"))
+    }
+
+    /// Compiles a component in a place of its owner's. The child must say that it compiled just these bytes, with this stamp.
     pub(crate) fn compile(
         &self,
-        owner: &str,
+        _in: &Place<'_>,
         component: &[u8],
         digest: ComponentDigest,
         stamp: Stamp,
     ) -> Result<Compiled, AdmitError> {
-        let busy = || AdmitError::unavailable("too many components are being compiled: try again in a minute");
-        let _place = self.places.take(owner, self.limits.patience).ok_or_else(busy)?;
         let ended = process::run(&self.program, component, &self.limits)
             .map_err(|error| AdmitError::unavailable(format!("no process to compile in: {error}")))?;
         match ended {
@@ -113,7 +125,9 @@ fn checked(answer: Answer, digest: ComponentDigest, stamp: Stamp) -> Result<Comp
         ));
     }
     if !header.confined {
-        tracing::warn!("the kernel filters no system calls: components are compiled with limits on resources only");
+        return Err(AdmitError::unavailable(
+            "the compiling process runs without a filter of system calls: let the kernel or the container allow seccomp",
+        ));
     }
     match header.outcome {
         Outcome::Compiled { imports, .. } => Ok(Compiled { image, imports }),

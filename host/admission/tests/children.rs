@@ -70,15 +70,28 @@ fn a_child_without_an_answer_says_nothing_of_the_component() {
     }
 }
 
+/// What comes of a child that says that it has compiled something, whatever it was given.
+fn said(digest: &str, stamp: &str, confined: bool) -> String {
+    let header = format!(
+        r#"{{"digest":"{digest}","stamp":"{stamp}","confined":{confined},"outcome":{{"compiled":{{"image_bytes":0,"hooks":[],"imports":[]}}}}}}"#
+    );
+    let length = u32::try_from(header.len()).unwrap().to_le_bytes().map(|byte| format!("\\{byte:03o}")).concat();
+    outcome(&format!("cat > /dev/null; printf '{length}'; printf '%s' '{header}'")).to_string()
+}
+
+#[test]
+fn what_was_compiled_without_a_filter_of_system_calls_is_not_taken() {
+    let digest = ComponentDigest::of(&vec![b'c'; 1_000_000]).to_string();
+    let stamp = Sandbox::new(SandboxConfig { instances: 1, ..SandboxConfig::default() }).unwrap().stamp().to_string();
+    let refused = said(&digest, &stamp, false);
+    assert!(refused.contains("allow seccomp"), "{refused}");
+    let taken = said(&digest, &stamp, true);
+    assert!(!taken.contains("seccomp"), "{taken}");
+}
+
 #[test]
 fn an_answer_about_other_bytes_or_of_another_version_is_not_taken() {
-    let answer = |digest: &str, stamp: &str| {
-        let header = format!(
-            r#"{{"digest":"{digest}","stamp":"{stamp}","confined":true,"outcome":{{"compiled":{{"image_bytes":0,"hooks":[],"imports":[]}}}}}}"#
-        );
-        let length = u32::try_from(header.len()).unwrap().to_le_bytes().map(|byte| format!("\\{byte:03o}")).concat();
-        outcome(&format!("cat > /dev/null; printf '{length}'; printf '%s' '{header}'")).to_string()
-    };
+    let answer = |digest: &str, stamp: &str| said(digest, stamp, true);
     let digest = ComponentDigest::of(&vec![b'c'; 1_000_000]).to_string();
     assert!(answer("e3b0", "").contains("other bytes"), "{}", answer("e3b0", ""));
     assert!(answer(&digest, "an older one").contains("another version"), "{}", answer(&digest, "an older one"));

@@ -49,9 +49,13 @@ const ALLOWED: [libc::c_long; 36] = [
 /// Why there is no filter.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum FilterError {
-    #[error("no filter for this processor")]
+    #[error(
+        "there is no filter of system calls (seccomp) for this processor, and without one no component is compiled"
+    )]
     Build(#[from] seccompiler::BackendError),
-    #[error("the kernel takes no filter")]
+    #[error(
+        "the kernel takes no filter of system calls, and without one no component is compiled: let it or the container allow seccomp"
+    )]
     Apply(#[from] seccompiler::Error),
 }
 
