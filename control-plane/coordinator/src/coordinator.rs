@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::components::Components;
-use crate::decide::{Admitted, RestartPolicy, Standing, Wish, admit_live, admit_version};
+use crate::decide::{Admitted, RestartPolicy, Standing, Wish, admit_kept, admit_live, admit_version};
 use crate::error::{JobError, SubmitError};
 use crate::record::{Held, JobRecord, Records};
 use crate::runner::{JobKey, JobRunner, StartJob};
@@ -26,6 +26,9 @@ use turns::Turns;
 
 /// How often a submission is tried again because other submissions of the tenant came between.
 const TRIES: u32 = 16;
+
+/// Jobs that a tenant has records of, live ones and ended ones: as many as may be live at most.
+const KEPT_JOBS: usize = 1_000;
 
 /// Submits, runs and cancels jobs. Cheap to clone.
 #[derive(Clone)]
@@ -75,7 +78,7 @@ impl Coordinator {
         clock: Arc<dyn Clock>,
         policy: RestartPolicy,
     ) -> Self {
-        let means = Arc::new(Means { records: Records::new(store), runner, clock, policy });
+        let means = Arc::new(Means { records: Records::new(store), runner, clock, policy, kept_jobs: KEPT_JOBS });
         Self {
             inner: Arc::new(Inner {
                 components,
@@ -179,7 +182,12 @@ impl Coordinator {
             let value = admit_live(&live.value, name, table_of(&job.pipeline.pipeline), limit)?;
             let live = Held { version: live.version, value };
             let written = Held { version: standing.and_then(|held| held.version), value: record.clone() };
-            match self.records().submit(&key, &written, &live, self.audited(by, &key, job.version)).await {
+            let pruned = match written.version {
+                Some(_) => Vec::new(),
+                None => admit_kept(self.records().jobs(tenant).await?, self.inner.means.kept_jobs)?,
+            };
+            let audit = self.audited(by, &key, job.version);
+            match self.records().submit(&key, &written, &live, &pruned, audit).await {
                 Err(StoreError::Conflict { .. }) => {}
                 Err(error) => return Err(error.into()),
                 Ok(()) => {
@@ -199,7 +207,8 @@ impl Coordinator {
     pub async fn list(&self, by: &Caller, tenant: &TenantId) -> Result<Vec<JobView>, JobError> {
         by.may(Permission::ReadJobs, tenant)?;
         let jobs = self.records().jobs(tenant).await?;
-        Ok(self.views(jobs.into_iter().filter_map(|record| Some((key_of(&record)?, record))).collect()).await)
+        let jobs = jobs.into_iter().filter_map(|held| Some((key_of(&held.value)?, held.value)));
+        Ok(self.views(jobs.collect()).await)
     }
 
     /// One job.
@@ -255,7 +264,7 @@ impl Coordinator {
     /// If the store fails.
     pub async fn resume_all(&self) -> Result<usize, StoreError> {
         let mut resumed = 0;
-        for record in self.records().all_jobs().await? {
+        for Held { value: record, .. } in self.records().all_jobs().await? {
             let Some(key) = key_of(&record).filter(|_| record.state.is_live()) else { continue };
             self.supervise(&key).await?;
             resumed += 1;

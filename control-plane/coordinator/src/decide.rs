@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tidegate_types::EventTime;
 
 use crate::error::SubmitError;
+use crate::record::{Held, JobRecord};
 use crate::runner::RunEnd;
 use crate::view::JobState;
 
@@ -165,6 +166,26 @@ pub(crate) fn admit_live(live: &LiveJobs, job: &str, table: Option<&str>, limit:
         return Err(SubmitError::Quota { limit });
     }
     Ok(next)
+}
+
+/// The most records that one submission forgets: a commit has room for them.
+const MAX_PRUNED: usize = 500;
+
+/// Makes room for one more record among at most `kept`: what is to be forgotten, of the ended ones those that ended first.
+pub(crate) fn admit_kept(jobs: Vec<Held<JobRecord>>, kept: usize) -> Result<Vec<Held<JobRecord>>, SubmitError> {
+    let excess = (jobs.len() + 1).saturating_sub(kept);
+    if excess == 0 {
+        return Ok(Vec::new());
+    }
+    let mut ended: Vec<Held<JobRecord>> = jobs.into_iter().filter(|job| !job.value.state.is_live()).collect();
+    if ended.is_empty() {
+        let reason =
+            format!("the tenant has {kept} jobs that run, as many as are kept for one; cancel one that is not needed");
+        return Err(SubmitError::Conflict { reason });
+    }
+    ended.sort_by(|a, b| (a.value.ended_at, &a.value.name).cmp(&(b.value.ended_at, &b.value.name)));
+    ended.truncate(excess.min(MAX_PRUNED));
+    Ok(ended)
 }
 
 /// How long a run lasted, ms.

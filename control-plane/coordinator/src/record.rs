@@ -16,7 +16,6 @@ use crate::streams::JobStreams;
 use crate::view::{JobState, JobView};
 
 const JOB: &str = "job";
-const VERSION: &str = "job-version";
 const LIVE: &str = "jobs-live";
 
 /// Jobs that are read from the store at once.
@@ -104,24 +103,24 @@ impl Records {
     }
 
     /// A tenant's jobs, by name.
-    pub(crate) async fn jobs(&self, tenant: &TenantId) -> Result<Vec<JobRecord>, StoreError> {
+    pub(crate) async fn jobs(&self, tenant: &TenantId) -> Result<Vec<Held<JobRecord>>, StoreError> {
         self.all(&format!("{tenant}/")).await
     }
 
     /// Everybody's jobs.
-    pub(crate) async fn all_jobs(&self) -> Result<Vec<JobRecord>, StoreError> {
+    pub(crate) async fn all_jobs(&self) -> Result<Vec<Held<JobRecord>>, StoreError> {
         self.all("").await
     }
 
-    async fn all(&self, prefix: &str) -> Result<Vec<JobRecord>, StoreError> {
-        let mut records: Vec<JobRecord> = Vec::new();
+    async fn all(&self, prefix: &str) -> Result<Vec<Held<JobRecord>>, StoreError> {
+        let mut records: Vec<Held<JobRecord>> = Vec::new();
         let mut after: Option<String> = None;
         loop {
             let page = self.store.list(JOB, prefix, after.as_deref(), PAGE).await?;
             let full = page.len() == PAGE;
             after = page.last().map(|document| document.path.clone());
             for document in page {
-                records.push(read(JOB, document)?.value);
+                records.push(read(JOB, document)?);
             }
             if !full {
                 return Ok(records);
@@ -136,22 +135,22 @@ impl Records {
         }
     }
 
-    /// Writes a job that was submitted just now, its version for good, the list that it is on, and the audit trail.
+    /// Writes a job that was submitted just now, the list that it is on, and the audit trail; and forgets these.
     pub(crate) async fn submit(
         &self,
         key: &JobKey,
         job: &Held<JobRecord>,
         live: &Held<LiveJobs>,
+        pruned: &[Held<JobRecord>],
         audit: Vec<Change>,
     ) -> Result<(), StoreError> {
-        let version = Change::Put {
-            kind: VERSION.to_owned(),
-            path: format!("{}/{:020}", path(key.tenant.as_str(), key.name.as_str()), job.value.version),
-            body: body(&job.value),
-            expect: Expect::Absent,
-        };
-        let changes = [put_job(key, job), put_live(&key.tenant, live), version];
-        self.store.commit(changes.into_iter().chain(audit).collect()).await
+        let forgotten = pruned.iter().map(|held| Change::Delete {
+            kind: JOB.to_owned(),
+            path: path(&held.value.tenant, &held.value.name),
+            expect: held.expect(),
+        });
+        let changes = [put_job(key, job), put_live(&key.tenant, live)];
+        self.store.commit(changes.into_iter().chain(forgotten).chain(audit).collect()).await
     }
 
     /// Writes changes of others.

@@ -25,6 +25,8 @@ pub(crate) struct Means {
     pub(crate) runner: Arc<dyn JobRunner>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) policy: RestartPolicy,
+    /// Jobs that a tenant has records of, at most.
+    pub(crate) kept_jobs: usize,
 }
 
 /// Supervises one job until it has ended or is to rest.

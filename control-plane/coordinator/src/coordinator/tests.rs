@@ -190,14 +190,17 @@ impl Place {
         clock: &Arc<Hand>,
     ) -> Coordinator {
         let store: Arc<MemoryStore> = Arc::clone(store);
-        Coordinator::with_policy(
+        let mut coordinator = Coordinator::with_policy(
             store,
             Arc::new(Shelf),
             Arc::clone(tenancy),
             Arc::clone(runner) as _,
             Arc::clone(clock) as _,
             POLICY,
-        )
+        );
+        let inner = Arc::get_mut(&mut coordinator.inner).expect("it is new");
+        Arc::get_mut(&mut inner.means).expect("it is new").kept_jobs = 3;
+        coordinator
     }
 
     async fn submit(&self, text: &str) -> Result<JobView, SubmitError> {
@@ -590,4 +593,41 @@ async fn what_the_registry_fails_with_does_not_reach_the_tenant() {
     let refused = place.submit(&with("j", 1, rest)).await.expect_err("refused");
     assert!(matches!(refused, SubmitError::Unavailable { .. }));
     assert_eq!(refused.to_string(), "the registry cannot be read now; try again");
+}
+
+#[tokio::test]
+async fn of_many_ended_jobs_those_that_ended_first_are_forgotten() {
+    let mut place = Place::new().await;
+    for (at, job) in (1..).zip(["d", "c", "b", "a"]) {
+        place.clock.0.store(at, Ordering::SeqCst);
+        place.submit(&pipeline(job, 1)).await.expect("room");
+        place.start().await.end.send(RunEnd::Finished).unwrap();
+        place.until(job, JobState::Finished).await;
+    }
+    let names = async || -> Vec<String> {
+        let listed = place.coordinator.list(&ann(), &place.acme).await.expect("listed");
+        listed.into_iter().map(|job| job.name).collect()
+    };
+    assert_eq!(names().await, ["a", "b", "c"], "`d` ended first");
+    place.submit(&pipeline("a", 2)).await.expect("a name that is kept takes no other's place");
+    assert_eq!(names().await, ["a", "b", "c"]);
+    place.submit(&pipeline("e", 1)).await.expect("room");
+    assert_eq!(names().await, ["a", "b", "e"], "a live job is kept");
+    // The text of a version is stored once.
+    assert!(place.store.list("job-version", "", None, 10).await.expect("listed").is_empty());
+}
+
+#[tokio::test]
+async fn a_tenant_whose_kept_jobs_all_run_is_refused_clearly() {
+    let place = Place::new().await;
+    let admin = caller(Role::PlatformAdmin, None);
+    let many = "many".parse().unwrap();
+    let limits = TenantLimits { jobs: 9, ..TenantLimits::default() };
+    place.tenancy.create_tenant(&admin, &many, limits).await.unwrap();
+    let eve = caller(Role::Developer, Some("many"));
+    for job in ["a", "b", "c"] {
+        place.coordinator.submit(&eve, &many, &pipeline(job, 1)).await.expect("room");
+    }
+    let refused = place.coordinator.submit(&eve, &many, &pipeline("d", 1)).await.expect_err("refused");
+    assert!(refused.to_string().starts_with("the tenant has 3 jobs that run, as many as are kept"), "{refused}");
 }
