@@ -6,6 +6,8 @@ use tidegate_sandbox::{Component, OpenError, OpenOptions};
 use tidegate_types::Field;
 use tidegate_types::hooks::{AggregateHook, MapHook, WindowHook};
 
+use crate::cli::MAX_PARALLELISM;
+
 /// A hook and where the file names its component.
 pub(crate) struct Named<'a> {
     pub(crate) path: String,
@@ -50,6 +52,7 @@ pub(crate) enum Unopened {
 pub(crate) fn open(pipeline: &Pipeline, parallelism: u32, opener: &dyn Opener) -> Result<JobHooks, Unopened> {
     let opening = Opening { pipeline, opener };
     let named = hooks(pipeline);
+    opening.have_room(&named, parallelism)?;
     let map = named.iter().find(|named| named.path == "map").map(|named| opening.map(named)).transpose()?;
     let fields = fields_after_map(pipeline, map.as_ref().map(|map| map.plan())).map_err(Unopened::Fit)?;
     let aggregates: Vec<&Named<'_>> = named.iter().filter(|named| named.path.starts_with("aggregate.")).collect();
@@ -64,12 +67,29 @@ pub(crate) fn open(pipeline: &Pipeline, parallelism: u32, opener: &dyn Opener) -
     Ok(JobHooks { map, aggregates, windows })
 }
 
+/// How many hooks are open while a job runs with so many subtasks.
+fn wanted(named: &[Named<'_>], subtasks: u32) -> u32 {
+    let each = |named: &Named<'_>| if named.path == "map" { 1 } else { subtasks };
+    named.iter().map(each).fold(0, u32::saturating_add)
+}
+
 struct Opening<'a> {
     pipeline: &'a Pipeline,
     opener: &'a dyn Opener,
 }
 
 impl Opening<'_> {
+    /// Whether a tenant's hooks may all be open: as many as the job runs with, also where one subtask's are opened to see
+    /// whether they open.
+    fn have_room(&self, named: &[Named<'_>], parallelism: u32) -> Result<(), Unopened> {
+        let Some(first) = named.first() else { return Ok(()) };
+        let Some(memory) = self.opener.options(first).memory else { return Ok(()) };
+        let subtasks = parallelism.max(self.pipeline.parallelism.unwrap_or(1).min(MAX_PARALLELISM));
+        let wanted = wanted(named, subtasks);
+        let room = self.opener.component(first).room_for(&memory, wanted);
+        room.map_err(|refused| Unopened::Fit(JobError { path: "parallelism".into(), reason: refused.to_string() }))
+    }
+
     fn map(&self, named: &Named<'_>) -> Result<Box<dyn MapHook>, Unopened> {
         let input: Vec<Field> = map_input(self.pipeline);
         let config = named.hook.config.to_string();
@@ -92,4 +112,20 @@ impl Opening<'_> {
 
 fn unopened(named: &Named<'_>, error: OpenError) -> Unopened {
     Unopened::Hook { path: named.path.clone(), error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_map_hook_counts_once_and_the_others_once_for_each_subtask() {
+        let text = "job: j\nversion: 1\nsource: {log: events, timestamp_field: t, watermark: {strategy: ascending}}\n\
+                    map: {uid: m, component: m@1.0.0}\nkey_by: [k]\nwindow: {type: tumbling, size: 1m}\n\
+                    aggregate:\n  n: {fn: count}\n  a: {uid: a, component: a@1.0.0}\n  b: {uid: b, component: b@1.0.0}\n\
+                    sink: {type: log, log: out}\n";
+        let parsed = tidegate_pipeline::parse(text).expect("a pipeline");
+        assert_eq!(wanted(&hooks(&parsed.pipeline), 16), 33);
+        assert_eq!(wanted(&[], 16), 0);
+    }
 }

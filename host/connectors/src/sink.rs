@@ -87,6 +87,14 @@ pub enum SinkError {
         /// What the system said.
         source: io::Error,
     },
+    /// The tenant has used up a limit.
+    #[error("{output}: {reason}")]
+    Full {
+        /// The output.
+        output: String,
+        /// Which limit, and the way out.
+        reason: String,
+    },
     /// A stream does not take what is written to it.
     #[error("stream {stream}: does not take what the job writes to it")]
     Log {
@@ -102,7 +110,9 @@ impl SinkError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Create { .. } | Self::Directory { .. } | Self::Overlap { .. } => ErrorKind::Invalid,
+            Self::Create { .. } | Self::Directory { .. } | Self::Overlap { .. } | Self::Full { .. } => {
+                ErrorKind::Invalid
+            }
             Self::Closed { .. } | Self::Write { .. } | Self::Log { .. } => ErrorKind::External,
         }
     }

@@ -29,6 +29,21 @@ pub(crate) fn open_to_write(path: &Path) -> Result<Connection, TableError> {
     Ok(connection)
 }
 
+/// Bounds the file: a transaction that needs more pages fails with [`is_full`]. A file that is larger already stays, and
+/// grows no more. The bound is this connection's, and each that writes sets it.
+pub(crate) fn bound(connection: &Connection, bytes: u64) -> rusqlite::Result<()> {
+    let page: i64 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    let pages = i64::try_from(bytes).unwrap_or(i64::MAX) / page.max(1);
+    // SQLite's own bound is 2^32 - 2 pages; it takes a smaller value as it is.
+    let pages = pages.clamp(1, i64::from(u32::MAX) - 1);
+    connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))
+}
+
+/// Whether a statement failed because the file may have no page more.
+pub(crate) fn is_full(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+}
+
 /// Opens the file for reading. None: there is none, so there is no table.
 pub(crate) fn open_to_read(path: &Path) -> rusqlite::Result<Option<Connection>> {
     if !path.exists() {

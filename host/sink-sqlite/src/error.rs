@@ -51,6 +51,12 @@ pub enum TableError {
         /// What it is called.
         other: String,
     },
+    /// The tenant's tables together are as large as they may be.
+    #[error("{}", full(*limit))]
+    Full {
+        /// The most bytes.
+        limit: u64,
+    },
     /// The file was written by a newer release.
     #[error("the tenant's tables have format {found}, and this release reads up to {known}; run the newer release")]
     NewerFormat {
@@ -76,8 +82,17 @@ impl TableError {
             | Self::Field { .. }
             | Self::KeyField { .. }
             | Self::OtherLayout { .. }
-            | Self::OtherCase { .. } => ErrorKind::Invalid,
+            | Self::OtherCase { .. }
+            | Self::Full { .. } => ErrorKind::Invalid,
             Self::NewerFormat { .. } | Self::Database(_) | Self::Folder(_) => ErrorKind::External,
         }
     }
+}
+
+/// That the tenant's tables have reached their bound.
+pub(crate) fn full(limit: u64) -> String {
+    format!(
+        "the tenant's tables have used up their {limit} bytes (its limit `log_bytes`, which holds for the tables too); write \
+         fewer rows, or ask a platform admin for a higher limit"
+    )
 }

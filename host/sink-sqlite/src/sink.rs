@@ -11,7 +11,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params, params_from
 use tidegate_connectors::{PaneSink, SinkError};
 use tidegate_types::{PaneBatch, PaneFields, PaneOp};
 
-use crate::error::TableError;
+use crate::error::{TableError, full};
 use crate::layout::Layout;
 use crate::{catalog, database, row};
 
@@ -25,26 +25,36 @@ pub struct SqliteSink {
     run: i64,
     gathered: Vec<PaneBatch>,
     rows: usize,
+    limit: u64,
 }
 
 impl SqliteSink {
-    /// Opens a table in the file `path`; makes both if they are not there. Whoever wrote the table before is fenced: its next
-    /// transaction fails.
+    /// Opens a table in the file `path`, which may grow to `limit` bytes; makes both if they are not there. Whoever wrote the
+    /// table before is fenced: its next transaction fails.
     ///
     /// # Errors
-    /// If the table is there with other columns or another key, or cannot be.
-    pub fn open(path: &Path, table: &str, key: &[String], fields: &PaneFields) -> Result<Self, TableError> {
+    /// If the table is there with other columns or another key, or cannot be, or the file has no room for it.
+    pub fn open(path: &Path, table: &str, key: &[String], fields: &PaneFields, limit: u64) -> Result<Self, TableError> {
         let layout = Layout::new(table, key, fields)?;
         let mut connection = database::open_to_write(path)?;
-        let run = catalog::open(&mut connection, &layout)?;
-        Ok(Self { connection, layout, run, gathered: Vec::new(), rows: 0 })
+        database::bound(&connection, limit).map_err(TableError::Database)?;
+        let run = catalog::open(&mut connection, &layout).map_err(|error| match error {
+            TableError::Database(error) if database::is_full(&error) => TableError::Full { limit },
+            error => error,
+        })?;
+        Ok(Self { connection, layout, run, gathered: Vec::new(), rows: 0, limit })
     }
 
     fn commit(&mut self) -> Result<(), Failed> {
         let Self { connection, layout, run, gathered, .. } = self;
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let changed = catalog::last_change(&transaction, &layout.table, *run)?.ok_or(Failed::Fenced)?;
-        let changed = write(&transaction, layout, *run, changed, gathered)?;
+        // A full disk shows when the transaction is committed; what shows here is the file's own bound.
+        let written = write(&transaction, layout, *run, changed, gathered);
+        let changed = written.map_err(|error| match database::is_full(&error) {
+            true => Failed::Full,
+            false => Failed::Database(error),
+        })?;
         catalog::note_change(&transaction, &layout.table, changed)?;
         transaction.commit()?;
         Ok(())
@@ -56,6 +66,8 @@ impl SqliteSink {
 enum Failed {
     #[error("another run writes this table now")]
     Fenced,
+    #[error("the tenant's tables are as large as they may be")]
+    Full,
     #[error(transparent)]
     Database(#[from] rusqlite::Error),
 }
@@ -98,9 +110,11 @@ impl PaneSink for SqliteSink {
 
     fn flush(&mut self) -> Result<(), SinkError> {
         if self.rows > 0 {
-            self.commit().map_err(|error| SinkError::Write {
-                output: format!("table `{}`", self.layout.table),
-                source: io::Error::other(error),
+            let output = format!("table `{}`", self.layout.table);
+            let limit = self.limit;
+            self.commit().map_err(|error| match error {
+                Failed::Full => SinkError::Full { output, reason: full(limit) },
+                error => SinkError::Write { output, source: io::Error::other(error) },
             })?;
         }
         self.gathered.clear();

@@ -29,7 +29,7 @@ impl SqliteTables {
         Ok(Self { folder })
     }
 
-    /// Opens a table of a tenant for writing. See [`SqliteSink::open`].
+    /// Opens a table of a tenant for writing; all its tables together may have `limit` bytes. See [`SqliteSink::open`].
     ///
     /// # Errors
     /// As there.
@@ -39,8 +39,9 @@ impl SqliteTables {
         table: &str,
         key: &[String],
         fields: &PaneFields,
+        limit: u64,
     ) -> Result<SqliteSink, TableError> {
-        SqliteSink::open(&self.file(tenant), table, key, fields)
+        SqliteSink::open(&self.file(tenant), table, key, fields, limit)
     }
 
     /// Whether [`SqliteTables::sink`] would open the table. Makes nothing.

@@ -93,10 +93,11 @@ fn rows(client: &Client<'_>, args: &RowsArgs) -> Result<(), Failure> {
         pairs.push(("limit", left.min(PAGE).to_string()));
         pairs.extend(after.iter().map(|after| ("after", after.clone())));
         let page = page(client, &args.name, &pairs)?;
-        let is_empty = page.rows.is_empty();
+        // With a filter, a page may be empty although rows follow; then its position has moved.
+        let is_last = page.rows.is_empty() && page.next == after;
         found.extend(page.rows);
         after = page.next;
-        if after.is_none() || is_empty || u64::try_from(found.len()).unwrap_or(u64::MAX) >= args.limit {
+        if after.is_none() || is_last || u64::try_from(found.len()).unwrap_or(u64::MAX) >= args.limit {
             break;
         }
     }

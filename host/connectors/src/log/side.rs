@@ -10,7 +10,7 @@ use tidegate_log::{Log, StreamId};
 use tidegate_types::key::encode_value;
 use tidegate_types::{Clock, key_hash};
 
-use super::writer::Writer;
+use super::writer::{Room, Writer};
 use crate::sink::{SideSink, SinkError};
 
 /// Side records into a stream. `flush` returns once they are durable.
@@ -33,6 +33,13 @@ impl LogSideSink {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, SinkError> {
         Ok(Self { writer: Writer::open(log, stream, producer, clock)? })
+    }
+
+    /// Asks for room before each append. What is refused ends the run with [`SinkError::Full`].
+    #[must_use]
+    pub fn within(mut self, room: Room) -> Self {
+        self.writer.bound(room);
+        self
     }
 }
 

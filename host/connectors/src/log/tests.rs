@@ -8,7 +8,7 @@ use tidegate_types::{
 };
 
 use super::*;
-use crate::{PaneSink, SideSink, Source, SourceBatch, SourceError, StopFlag};
+use crate::{PaneSink, SideSink, SinkError, Source, SourceBatch, SourceError, StopFlag};
 
 struct Fixed(EventTime);
 
@@ -291,4 +291,40 @@ fn a_sink_says_which_stream_refused() {
     log.seal(&stream(), None).unwrap();
     sink.write(&panes(&["a"])).unwrap();
     assert!(!sink.flush().unwrap_err().is_closed());
+}
+
+#[test]
+fn a_sink_appends_nothing_for_which_its_owner_has_no_room() {
+    let log = log(1, Retention::default());
+    let fields = PaneFields { keys: vec!["k".into()], values: vec!["n".into()] };
+    let kept = {
+        let log = Arc::clone(&log);
+        move || log.describe(&stream()).unwrap().partitions[0].bytes
+    };
+    let room: Room = {
+        let kept = kept.clone();
+        Arc::new(move |more| match kept() + more {
+            ..=1_000 => Ok(()),
+            sum => Err(NoRoom::Full(format!("{sum} bytes are more than `log_bytes` has"))),
+        })
+    };
+    let open = || (Arc::clone(&log) as Arc<dyn Log>, Arc::new(Fixed(1)));
+    let (into, clock) = open();
+    let mut sink = LogPaneSink::open(into, stream(), "job".into(), clock, &fields).unwrap().within(Arc::clone(&room));
+    let error = loop {
+        sink.write(&panes(&["a"])).unwrap();
+        if let Err(error) = sink.flush() {
+            break error;
+        }
+        assert!(kept() <= 1_000, "no limit is met");
+    };
+    assert!(kept() > 500 && kept() <= 1_000, "{}", kept());
+    let text = error.to_string();
+    assert!(text.starts_with("stream acme/events: ") && text.ends_with("more than `log_bytes` has"), "{text}");
+    assert!(matches!(error, SinkError::Full { .. }));
+    let (into, clock) = open();
+    let mut side = LogSideSink::open(into, stream(), "job".into(), clock).unwrap().within(room);
+    let long = [b'x'; 900];
+    side.write(&SideRecord { reason: "too-late", record: Some(&long), ..SideRecord::default() }).unwrap();
+    assert!(matches!(side.flush(), Err(SinkError::Full { .. })));
 }

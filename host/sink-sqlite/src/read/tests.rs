@@ -17,7 +17,7 @@ fn place() -> Place {
     let tables = SqliteTables::open(folder.path()).expect("a folder");
     let fields = PaneFields { keys: vec!["k".into()], values: vec!["v".into()] };
     let acme = "acme".parse().expect("a name");
-    drop(tables.sink(&acme, "t", &["k".into()], &fields).expect("opens"));
+    drop(tables.sink(&acme, "t", &["k".into()], &fields, u64::MAX).expect("opens"));
     let connection = Connection::open(folder.path().join("acme.db")).expect("a file");
     for key in 0..10_i64 {
         let (kind, value): (_, &dyn rusqlite::ToSql) = match key % 3 {

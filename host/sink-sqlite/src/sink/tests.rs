@@ -32,7 +32,7 @@ impl Place {
     }
 
     fn sink(&self, key: &[&str], fields: &PaneFields) -> SqliteSink {
-        self.tables.sink(&self.tenant, "t", &owned(key), fields).expect("opens")
+        self.tables.sink(&self.tenant, "t", &owned(key), fields, u64::MAX).expect("opens")
     }
 
     /// All rows in the order of the key, as lines.
@@ -204,7 +204,8 @@ fn a_table_with_other_columns_or_another_key_is_refused_by_name() {
     let names = fields(&["k"], &["n"]);
     drop(place.sink(&["k"], &names));
     let refused = |key: &[&str], names: &PaneFields| {
-        let error = place.tables.sink(&place.tenant, "t", &owned(key), names).err().expect("refused").to_string();
+        let error =
+            place.tables.sink(&place.tenant, "t", &owned(key), names, u64::MAX).err().expect("refused").to_string();
         let checked = place.tables.check(&place.tenant, "t", &owned(key), names).expect_err("refused").to_string();
         assert_eq!(error, checked);
         error
@@ -215,7 +216,8 @@ fn a_table_with_other_columns_or_another_key_is_refused_by_name() {
          [k]; name another table in `sink.table`"
     );
     assert!(refused(&["k", "window_start"], &names).contains("the key [k, window_start]"));
-    let other = place.tables.sink(&place.tenant, "T", &owned(&["k"]), &names).err().expect("refused").to_string();
+    let other =
+        place.tables.sink(&place.tenant, "T", &owned(&["k"]), &names, u64::MAX).err().expect("refused").to_string();
     assert!(other.contains("is there as `t`"), "{other}");
     place.tables.check(&place.tenant, "t", &owned(&["k"]), &names).expect("the same table");
     place.tables.check(&place.tenant, "u", &owned(&["k"]), &names).expect("a table that is not there");
@@ -229,7 +231,7 @@ fn hostile_names_are_names() {
     let names = fields(&[hostile, "select"], &["'", "order by", "\u{202e}"]);
     let values = vec![Value::Int(1), Value::Int(2), Value::Int(3)];
     let pane = Pane::new(vec![Value::from(hostile), Value::Null], WINDOW, 0, values);
-    let mut sink = place.tables.sink(&place.tenant, hostile, &owned(&[hostile]), &names).expect("opens");
+    let mut sink = place.tables.sink(&place.tenant, hostile, &owned(&[hostile]), &names, u64::MAX).expect("opens");
     sink.write(&batch(std::slice::from_ref(&pane))).expect("written");
     sink.flush().expect("flushed");
     let filter = vec![(hostile.to_owned(), hostile.to_owned())];
@@ -308,4 +310,37 @@ fn changes_are_followed_page_by_page() {
     let (rows, next) = ask(next, 10);
     assert_eq!(rows, lines(&[pane(3, 1), pane(1, 2), pane(2, 2)]));
     assert_eq!(ask(next.clone(), 10), (Vec::new(), next));
+}
+
+#[test]
+fn tables_that_have_reached_their_bytes_take_no_more_and_keep_what_they_have() {
+    let place = Place::new();
+    let names = fields(&["k"], &["v"]);
+    let limit = 256 << 10;
+    let open = |table: &str| place.tables.sink(&place.tenant, table, &owned(&["k"]), &names, limit);
+    let pane = |key: i64| Pane::new(vec![Value::Int(key)], None, 0, vec![Value::Text("x".repeat(10_000).into())]);
+    let mut sink = open("t").expect("opens");
+    let mut written = 0;
+    let error = loop {
+        sink.write(&batch(&[pane(written)])).expect("gathered");
+        match sink.flush() {
+            Ok(()) => written += 1,
+            Err(error) => break error,
+        }
+        assert!(written < 1_000, "no limit is met");
+    };
+    assert_eq!(
+        error.to_string(),
+        "table `t`: the tenant's tables have used up their 262144 bytes (its limit `log_bytes`, which holds for the tables \
+         too); write fewer rows, or ask a platform admin for a higher limit"
+    );
+    drop(sink);
+    assert!(written > 5 && place.rows().len() == usize::try_from(written).expect("few"), "{written}");
+    assert!(std::fs::metadata(place.file()).expect("a file").len() <= limit);
+    // Rows that are there are written again, and no other table gets room that is not there.
+    let mut sink = open("t").expect("opens again");
+    sink.write(&batch(&[pane(0)])).expect("gathered");
+    sink.flush().expect("a row in place of another");
+    let refused = (0..100).map(|number| open(&format!("t{number}"))).find_map(Result::err).expect("a limit is met");
+    assert!(matches!(refused, TableError::Full { .. }), "{refused}");
 }

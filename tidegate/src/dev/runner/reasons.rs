@@ -113,7 +113,9 @@ fn failed(error: &RunError) -> RunEnd {
     let reason = task.to_string();
     match task {
         TaskError::Source(SourceError::Stopped) => RunEnd::Stopped,
-        TaskError::Source(SourceError::Overtaken { .. }) => RunEnd::TenantFault { reason },
+        TaskError::Source(SourceError::Overtaken { .. }) | TaskError::Sink(SinkError::Full { .. }) => {
+            RunEnd::TenantFault { reason }
+        }
         TaskError::Source(SourceError::Log { source, .. }) | TaskError::Sink(SinkError::Log { source, .. })
             if is_the_tenants(source) =>
         {
