@@ -4,6 +4,7 @@
 //! its file was replaced meanwhile.
 
 mod key;
+mod turns;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,6 +16,7 @@ use tidegate_registry::{Admission, AdmissionError, Admitted, Candidate, ImageOf,
 use tidegate_sandbox::{ComponentDigest, ImageKey, Sandbox};
 
 pub(crate) use key::image_key;
+use turns::Turns;
 
 /// This program, whatever happened to its file.
 const THIS_PROGRAM: &str = "/proc/self/exe";
@@ -22,6 +24,8 @@ const THIS_PROGRAM: &str = "/proc/self/exe";
 /// Admission to a sandbox of this process.
 pub(crate) struct HostAdmission {
     admitter: Arc<Admitter>,
+    /// Of those that compile again.
+    turns: Turns,
 }
 
 impl HostAdmission {
@@ -31,7 +35,7 @@ impl HostAdmission {
         #[allow(clippy::disallowed_methods, reason = "this is where the stopwatch of trial calls comes from")]
         let started = Instant::now();
         let micros = move || u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-        Self { admitter: Arc::new(Admitter::new(sandbox, key, compiler, Arc::new(micros))) }
+        Self { admitter: Arc::new(Admitter::new(sandbox, key, compiler, Arc::new(micros))), turns: Turns::default() }
     }
 
     /// Does something with a candidate on a thread that may block.
@@ -78,6 +82,8 @@ impl Admission for HostAdmission {
     }
 
     async fn recompile(&self, candidate: Candidate) -> Result<Bytes, AdmissionError> {
+        // After an update all jobs come at once; they wait here, where that takes no thread.
+        let _turn = self.turns.take(&candidate.tenant).await;
         Ok(self.with(candidate, |admitter, bare| admitter.recompile(bare)).await?.into())
     }
 

@@ -109,7 +109,9 @@ pub(crate) fn of_open(error: OpenError, exhausted: bool) -> NotOpened {
             detail,
             "do little when the module starts, and nothing that may fail: `open` is the place for it",
         )),
-        OpenError::NoSuchHook { .. } | OpenError::Interrupted { .. } | OpenError::TooMany { .. } => NotOpened::Fails(AdmitError::unavailable(text)),
+        OpenError::NoSuchHook { .. } | OpenError::Interrupted { .. } | OpenError::TooMany { .. } => {
+            NotOpened::Fails(AdmitError::unavailable(text))
+        }
         OpenError::Platform { .. } if exhausted => refused(memory("component", text)),
         OpenError::Platform { .. } => NotOpened::Fails(AdmitError::unavailable(text)),
     }
