@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
 use async_trait::async_trait;
-use tidegate_coordinator::{JobKey, JobRunner, Run, RunStatus, StartError, StartJob};
+use tidegate_coordinator::{JobKey, JobRunner, ResolvedComponent, Run, RunStatus, StartError, StartJob};
 use tidegate_log::Log;
 use tidegate_registry::Registry;
 use tidegate_sandbox::{ImageKey, Sandbox};
@@ -71,17 +71,30 @@ impl Runner {
     /// Gathers what a job needs from elsewhere.
     async fn assembly(&self, job: &StartJob) -> Result<Assembly, StartError> {
         let limits = self.parts.tenancy.limits_of(&job.key.tenant).await.map_err(|error| tenancy_refused(&error))?;
-        let mut images = Vec::new();
-        for component in &job.components {
-            let fetched = self.parts.registry.fetch(&job.key.tenant, &component.name, Some(&component.version)).await;
-            let fetched = fetched.map_err(|error| registry_refused(&component.path, error))?;
-            if fetched.artifact.digest != component.digest {
-                return Err(lost("a component is not the one that was there when the job was submitted"));
-            }
-            images.push(Image { path: component.path.clone(), fetched });
-        }
+        let images = self.images(job).await?;
         let host = self.tenants.of(&job.key.tenant, &limits).map_err(|error| reasons::no_threads(&error))?;
         Ok(Assembly { parts: Arc::clone(&self.parts), job: job.clone(), limits, images, host })
+    }
+
+    /// The images of a job's components, each artifact's once, however many hooks name it.
+    async fn images(&self, job: &StartJob) -> Result<Vec<Image>, StartError> {
+        let mut images: Vec<Image> = Vec::new();
+        for component in &job.components {
+            let place = match images.iter().position(|image| image.is(component)) {
+                Some(place) => place,
+                None => {
+                    let ResolvedComponent { path, name, version, .. } = component;
+                    let fetched = self.parts.registry.fetch(&job.key.tenant, name, Some(version)).await;
+                    images.push(Image::new(fetched.map_err(|error| registry_refused(path, error))?));
+                    images.len() - 1
+                }
+            };
+            if images[place].artifact.digest != component.digest {
+                return Err(lost("a component is not the one that was there when the job was submitted"));
+            }
+            images[place].paths.push(component.path.clone());
+        }
+        Ok(images)
     }
 
     fn jobs(&self) -> MutexGuard<'_, BTreeMap<JobKey, Ran>> {
@@ -124,6 +137,13 @@ impl JobRunner for Runner {
         let standing = self.jobs().get(job).map(|ran| Arc::clone(&ran.standing))?;
         Some(standing.status(&*self.parts.log, self.parts.clock.now()))
     }
+
+    fn forget(&self, job: &JobKey) {
+        let mut jobs = self.jobs();
+        if jobs.get(job).is_some_and(|ran| !ran.standing.runs()) {
+            jobs.remove(job);
+        }
+    }
 }
 
 /// Puts a job's tasks onto its tenant's lanes, with a thread that waits for its end and tells it.
@@ -142,7 +162,7 @@ fn set_going(
     let waits = {
         let key = key.clone();
         move || {
-            let end = end_of(&key, running.wait());
+            let end = end_of(&key, running.wait(), &host);
             // The lanes end here, with the last job of the tenant.
             drop(host);
             standing.has_ended();

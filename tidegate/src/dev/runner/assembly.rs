@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use tidegate_connectors::{LogSource, Source, Start, StopFlag};
-use tidegate_coordinator::{JobStreams, StartError, StartJob};
+use tidegate_coordinator::{JobStreams, ResolvedComponent, StartError, StartJob};
 use tidegate_dataflow::{Job, JobOptions};
 use tidegate_log::{StreamId, StreamInfo};
 use tidegate_pipeline::Pipeline;
-use tidegate_registry::Fetched;
+use tidegate_registry::{Artifact, Fetched, GrantedLimits};
 use tidegate_sandbox::{Component, ComponentDigest, OpenOptions};
 use tidegate_tenancy::TenantLimits;
 use tidegate_types::Value;
@@ -29,11 +30,26 @@ use crate::hooks::{self, Named, Opener};
 /// The most rows of a batch, as `tidegate run` has it.
 const BATCH_ROWS: usize = 1024;
 
-/// A component of the job, as the registry gave it.
+/// An artifact of the job, without the component's bytes, which nobody needs here.
 pub(super) struct Image {
     /// Where the pipeline names it.
-    pub(super) path: String,
-    pub(super) fetched: Fetched,
+    pub(super) paths: Vec<String>,
+    pub(super) artifact: Artifact,
+    bytes: Bytes,
+    granted: GrantedLimits,
+}
+
+impl Image {
+    /// Of what the registry gave, named nowhere yet.
+    pub(super) fn new(fetched: Fetched) -> Self {
+        let Fetched { artifact, image, granted, .. } = fetched;
+        Self { paths: Vec::new(), artifact, bytes: image, granted }
+    }
+
+    /// Whether it is what this component names.
+    pub(super) fn is(&self, component: &ResolvedComponent) -> bool {
+        self.artifact.name == component.name && self.artifact.version == component.version
+    }
 }
 
 /// A job and what it is put together of.
@@ -91,7 +107,7 @@ impl Assembly {
         let pipeline = self.pipeline();
         let loaded = self.load()?;
         let opener = JobOpener { assembly: self, loaded: &loaded };
-        let hooks = hooks::open(pipeline, parallelism, &opener).map_err(not_opened)?;
+        let hooks = hooks::open(pipeline, parallelism, &opener).map_err(|unopened| not_opened(unopened, &self.host))?;
         let options = JobOptions {
             parallelism,
             batch_rows: BATCH_ROWS,
@@ -106,24 +122,27 @@ impl Assembly {
     fn load(&self) -> Result<BTreeMap<&str, Loaded>, StartError> {
         let mut by_digest: BTreeMap<&str, Component> = BTreeMap::new();
         let mut loaded = BTreeMap::new();
-        for Image { path, fetched } in &self.images {
-            let artifact = &fetched.artifact;
+        for image in &self.images {
+            let artifact = &image.artifact;
             let written = format!("{}@{}", artifact.name, artifact.version);
             let component = match by_digest.get(artifact.digest.as_str()) {
                 Some(component) => component.clone(),
-                None => self.load_image(&written, fetched)?,
+                None => self.load_image(&written, image)?,
             };
             by_digest.insert(&artifact.digest, component.clone());
-            loaded.insert(path.as_str(), Loaded { component, call_fuel: fetched.granted.call_fuel, written });
+            for path in &image.paths {
+                let (component, written) = (component.clone(), written.clone());
+                loaded.insert(path.as_str(), Loaded { component, call_fuel: image.granted.call_fuel, written });
+            }
         }
         Ok(loaded)
     }
 
-    fn load_image(&self, written: &str, fetched: &Fetched) -> Result<Component, StartError> {
+    fn load_image(&self, written: &str, image: &Image) -> Result<Component, StartError> {
         let digest: ComponentDigest =
-            fetched.artifact.digest.parse().map_err(|_| lost("a component's digest is none"))?;
-        let (sandbox, size) = (&self.parts.sandbox, fetched.artifact.size);
-        sandbox.load_image(written, digest, size, &fetched.image, &self.parts.image_key).map_err(|error| {
+            image.artifact.digest.parse().map_err(|_| lost("a component's digest is none"))?;
+        let (sandbox, size) = (&self.parts.sandbox, image.artifact.size);
+        sandbox.load_image(written, digest, size, &image.bytes, &self.parts.image_key).map_err(|error| {
             tracing::error!(%error, component = written, "an image cannot be loaded");
             lost("a component's image cannot be loaded")
         })

@@ -4,6 +4,7 @@
 
 use tidegate_connectors::{SinkError, SourceError};
 use tidegate_coordinator::{JobKey, RunEnd, StartError};
+use tidegate_dataflow::OperatorError;
 use tidegate_dataflow::task::TaskError;
 use tidegate_log::{ErrorKind, LogError};
 use tidegate_registry::RegistryError;
@@ -12,6 +13,7 @@ use tidegate_sink_sqlite::TableError;
 use tidegate_tenancy::TenancyError;
 use tidegate_worker::{RunEnd as Ended, RunError};
 
+use super::tenants::TenantHost;
 use crate::failure::describe;
 use crate::hooks::Unopened;
 
@@ -53,8 +55,11 @@ pub(super) fn registry_refused(path: &str, error: RegistryError) -> StartError {
     }
 }
 
-pub(super) fn not_opened(unopened: Unopened) -> StartError {
+pub(super) fn not_opened(unopened: Unopened, host: &TenantHost) -> StartError {
     match unopened {
+        Unopened::Hook { error: OpenError::Platform { .. }, path } if host.memory.was_exhausted() => {
+            invalid(path, memory_used_up(host))
+        }
         Unopened::Hook { error: OpenError::Interrupted { .. } | OpenError::Platform { .. }, path } => {
             lost(&format!("the hook at `{path}` could not be opened now"))
         }
@@ -94,19 +99,28 @@ fn is_the_tenants(error: &LogError) -> bool {
     }
 }
 
+/// The tenant's instances hold all the memory that it may have.
+fn memory_used_up(host: &TenantHost) -> String {
+    format!(
+        "the hooks of the tenant's jobs have used up its limit `memory_bytes` ({} bytes for all of them together); run fewer \
+         or smaller ones, or ask a platform admin for more",
+        host.memory_bytes
+    )
+}
+
 /// How a run ended, for the coordinator. What the tenant is not told goes to the operator's log.
-pub(super) fn end_of(key: &JobKey, ended: Result<Ended, RunError>) -> RunEnd {
+pub(super) fn end_of(key: &JobKey, ended: Result<Ended, RunError>, host: &TenantHost) -> RunEnd {
     match ended {
         Ok(Ended::Finished(_)) => RunEnd::Finished,
         Ok(Ended::Stopped(_)) => RunEnd::Stopped,
         Err(error) => {
             tracing::warn!(tenant = %key.tenant, job = %key.name, error = describe(&error), "a job's run has failed");
-            failed(&error)
+            failed(&error, host)
         }
     }
 }
 
-fn failed(error: &RunError) -> RunEnd {
+fn failed(error: &RunError, host: &TenantHost) -> RunEnd {
     let RunError::Task(task) = error else {
         return RunEnd::PlatformFault { reason: "a defect of Tidegate, or a machine without threads".to_owned() };
     };
@@ -120,6 +134,9 @@ fn failed(error: &RunError) -> RunEnd {
             if is_the_tenants(source) =>
         {
             RunEnd::TenantFault { reason: format!("{reason}: {source}") }
+        }
+        TaskError::Operator(OperatorError::Platform { .. }) if host.memory.was_exhausted() => {
+            RunEnd::TenantFault { reason: memory_used_up(host) }
         }
         // A hook that the wall clock stops may have been on a busy machine; it is tried again, and not for ever.
         TaskError::Source(_) | TaskError::Sink(_) | TaskError::Operator(_) => RunEnd::PlatformFault { reason },

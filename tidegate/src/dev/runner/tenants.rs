@@ -16,6 +16,8 @@ use tidegate_worker::Lanes;
 pub(super) struct TenantHost {
     pub(super) lanes: Lanes,
     pub(super) memory: Arc<MemoryTotal>,
+    /// The bytes of that total.
+    pub(super) memory_bytes: u64,
 }
 
 /// The hosts of all tenants that have running jobs.
@@ -42,7 +44,7 @@ impl TenantHosts {
         let count = NonZeroU32::new(limits.lanes).unwrap_or(NonZeroU32::MIN);
         let lanes = Lanes::start(&format!("{tenant}-"), count, Some(&self.clock))?;
         let memory = MemoryTotal::new(usize::try_from(limits.memory_bytes).unwrap_or(usize::MAX));
-        let host = Arc::new(TenantHost { lanes, memory });
+        let host = Arc::new(TenantHost { lanes, memory, memory_bytes: limits.memory_bytes });
         hosts.insert(tenant.clone(), Arc::downgrade(&host));
         Ok(host)
     }

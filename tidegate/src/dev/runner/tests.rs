@@ -1,17 +1,20 @@
 //! Jobs run for real: from a stream to a table, with what was late or rejected beside it, and end with nothing left.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use object_store::ObjectStoreExt;
 use object_store::memory::InMemory;
+use sha2::{Digest, Sha256};
 use tidegate_coordinator::RunEnd;
 use tidegate_log::{AppendBatch, MemoryLog, Producer, Retention, StreamId, StreamSpec};
 use tidegate_registry::{Admission, AdmissionError, Admitted, Candidate, ImageOf};
 use tidegate_sandbox::SandboxConfig;
 use tidegate_sink_sqlite::RowQuery;
-use tidegate_store::MemoryStore;
+use tidegate_store::{Change, Expect, MemoryStore, MetaStore};
 use tidegate_tenancy::{Caller, Role, TenantLimits, TokenKeys};
 use tidegate_types::TenantId;
 
@@ -21,8 +24,9 @@ use crate::clock::SystemClock;
 /// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Admits nothing: these jobs have no components.
-struct NoAdmission;
+/// Admits nothing, and finds that every image fits. Counts the images it looked at.
+#[derive(Default)]
+struct NoAdmission(AtomicUsize);
 
 fn nothing() -> AdmissionError {
     AdmissionError::Unavailable { reason: "nothing is admitted here".into() }
@@ -39,13 +43,17 @@ impl Admission for NoAdmission {
     }
 
     fn fits(&self, _of: ImageOf<'_>, _image: &[u8]) -> bool {
-        false
+        self.0.fetch_add(1, Ordering::SeqCst);
+        true
     }
 }
 
 struct Place {
     _folder: tempfile::TempDir,
     runner: Runner,
+    store: Arc<MemoryStore>,
+    blobs: Arc<InMemory>,
+    admission: Arc<NoAdmission>,
 }
 
 fn tenant(name: &str) -> TenantId {
@@ -62,10 +70,11 @@ impl Place {
         let tenancy = Arc::new(Tenancy::new(Arc::clone(&store) as _, keys, Arc::clone(&clock)));
         let admin = Caller { subject: "root".into(), role: Role::PlatformAdmin, tenant: None, token_id: "t".into() };
         let limits = TenantLimits { lanes: 1, streams: 4, ..TenantLimits::default() };
+        let (blobs, admission) = (Arc::new(InMemory::new()), Arc::<NoAdmission>::default());
         let registry = Registry::new(
-            store,
-            Arc::new(InMemory::new()),
-            Arc::new(NoAdmission),
+            Arc::clone(&store) as _,
+            Arc::clone(&blobs) as _,
+            Arc::clone(&admission) as _,
             Arc::clone(&tenancy),
             Arc::clone(&clock),
         );
@@ -84,7 +93,26 @@ impl Place {
             tables: SqliteTables::open(folder.path()).expect("a folder"),
             clock,
         };
-        Self { _folder: folder, runner: Runner::new(parts) }
+        Self { _folder: folder, runner: Runner::new(parts), store, blobs, admission }
+    }
+
+    /// An artifact `hooks@1.0.0` of acme's, as the registry keeps it. Gives its digest.
+    async fn artifact(&self) -> String {
+        let bytes = b"a component";
+        let digest: String = Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let body = serde_json::json!({
+            "tenant": "acme", "name": "hooks", "version": "1.0.0", "digest": digest, "size": bytes.len(), "hooks": [],
+            "imports": [], "key_id": "k", "call_fuel": null, "memory_bytes": null, "expires_at": 0, "admitted_at": 0,
+            "admitted_by": "ann", "warm_up": [], "remarks": [],
+        });
+        let path = "acme/hooks/0000000001.0000000000.0000000000".to_owned();
+        let put = Change::Put { kind: "artifact".into(), path, body, expect: Expect::Absent };
+        self.store.commit(vec![put]).await.expect("written");
+        for path in [format!("components/{digest}.wasm"), format!("images/{digest}.image")] {
+            let path = format!("tenants/acme/{path}").into();
+            self.blobs.put(&path, Bytes::from_static(bytes).into()).await.expect("written");
+        }
+        digest
     }
 
     fn append(&self, tenant: &str, partition: u32, records: &[&str]) {
@@ -159,12 +187,16 @@ async fn a_job_writes_its_table_and_what_it_rejects_and_finishes_with_its_input(
     );
     place.append("acme", 1, &[r#"{"t": 1000, "k": "b"}"#]);
     let status = place.until(&key, |status| status.account.read == 5).await;
+    place.runner.forget(&key);
+    assert!(place.runner.status(&key).is_some(), "a job that runs is not forgotten");
     assert_eq!((status.parallelism, status.lag.records), (1, 0));
     assert_eq!(status.watermark, Some(1000), "the slower partition holds it back");
     place.seal("acme");
     assert_eq!(end(run).await, RunEnd::Finished);
     let account = place.runner.status(&key).expect("it ran").account;
     assert_eq!((account.read, account.accepted, account.rejected), (5, 4, 1));
+    place.runner.forget(&key);
+    assert_eq!(place.runner.jobs().len(), 0, "nothing is kept of a job that has ended");
     let rows = place.rows("acme", "minutes");
     let told: Vec<_> = rows.iter().map(|row| (row["k"].as_str().unwrap(), row["n"].as_i64().unwrap())).collect();
     assert_eq!(told, [("a", 2), ("a", 1), ("b", 1)]);
@@ -262,4 +294,26 @@ async fn two_tenants_write_tables_of_one_name_apart() {
         let rows = place.rows(owner, "minutes");
         assert_eq!((rows.len(), rows[0]["k"].as_str()), (1, Some(owner)));
     }
+}
+
+#[tokio::test]
+async fn an_artifact_that_several_hooks_name_is_fetched_once() {
+    let place = Place::new().await;
+    let digest = place.artifact().await;
+    let mut job = job("acme", "j", TABLE);
+    job.components = ["map", "aggregate.a", "aggregate.b"]
+        .map(|path| ResolvedComponent {
+            path: path.into(),
+            name: "hooks".into(),
+            version: "1.0.0".into(),
+            digest: digest.clone(),
+        })
+        .to_vec();
+    let images = place.runner.images(&job).await.expect("fetched");
+    assert_eq!(images.len(), 1);
+    assert_eq!(images[0].paths, ["map", "aggregate.a", "aggregate.b"]);
+    assert_eq!(place.admission.0.load(Ordering::SeqCst), 1);
+    job.components[2].digest = "00".into();
+    let refused = place.runner.images(&job).await.err().expect("refused").to_string();
+    assert!(refused.contains("is not the one that was there when the job was submitted"), "{refused}");
 }
