@@ -66,7 +66,7 @@ Examples:
     tidegate dev --data /var/lib/tidegate --listen 0.0.0.0:7400 --tls-cert cert.pem --tls-key key.pem
 
 It is safe to stop (Ctrl-C), to kill and to start again: what was acknowledged is there. Windows' state is not kept yet, so
-jobs begin at the start of their streams again.
+jobs begin at the start of their streams again: rows of tables are replaced, but panes and dead letters in streams come again.
 Exit status: 0 it was told to stop; 1 a failure; 2 a flag is wrong, or another process uses the folder or the address.";
 
 /// Stream jobs in WebAssembly: event-time windows, exact results.

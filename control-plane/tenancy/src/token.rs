@@ -81,7 +81,7 @@ pub enum AuthError {
     #[error("the token has {0} bytes, ours have at most 4096: send the token alone")]
     TooLong(usize),
     /// It is no token of ours in form: not three parts, or a header that we do not write (`alg` among it).
-    #[error("this is no token of Tidegate: send the text that `tidegate token issue` printed")]
+    #[error("this is no token of Tidegate: send the text that `tidegate token create` printed")]
     Malformed,
     /// It was signed with a key that is not (or no longer) here.
     #[error("the token's key is unknown here: get a new token")]

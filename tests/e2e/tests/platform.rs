@@ -274,6 +274,22 @@ fn a_second_platform_on_the_same_folder_is_refused() {
 }
 
 #[test]
+fn a_token_is_not_issued_where_it_cannot_be_saved() {
+    let folder = Folder::new();
+    let platform = Platform::start(&folder.path().join("data"), 0);
+    let admin = platform.admin_token_file();
+    let admin = admin.to_str().expect("a plain path");
+    let at = ["--api", &platform.url, "--token-file", admin];
+    folder.tidegate(&[&["tenant", "create", "acme"][..], &at].concat()).success();
+    folder.write("there", "something");
+    let create = ["token", "create", "acme", "--role", "viewer", "--output", "there"];
+    let refused = folder.tidegate(&[&create[..], &at].concat());
+    assert!(refused.refusal().contains("--output there"), "{}", refused.stderr);
+    let listed = folder.tidegate(&[&["token", "list", "acme"][..], &at].concat()).success();
+    assert!(format!("{}{}", listed.stdout, listed.stderr).contains("no tokens"), "{}", listed.stdout);
+}
+
+#[test]
 fn beyond_loopback_only_tls_is_spoken() {
     let folder = Folder::new();
     let refused = folder.tidegate(&["dev", "--data", "data", "--listen", "0.0.0.0:0"]);

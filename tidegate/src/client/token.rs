@@ -1,6 +1,6 @@
 //! `tidegate token`: tokens that people and machines ask with.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -84,12 +84,17 @@ fn path(tenant: &str) -> String {
 
 fn create(client: &Client<'_>, tenant: &str, body: &Value, output: Option<&Path>) -> Result<(), Failure> {
     let bytes = body.to_string();
-    let mut issued: Value =
-        client.api.must(&Call::post(&path(tenant), "application/json", bytes.as_bytes()))?.json()?;
+    let issue = || client.api.must(&Call::post(&path(tenant), "application/json", bytes.as_bytes()))?.json::<Value>();
     let Some(file) = output else {
-        return client.tell(&issued, |issued| format!("{}\n", value::text(issued, "/token")));
+        return client.tell(&issue()?, |issued| format!("{}\n", value::text(issued, "/token")));
     };
-    save(file, &value::text(&issued, "/token"))?;
+    // Before the token is asked for: its text is given once.
+    let mut saved = open_new(file)?;
+    let issued = issue().and_then(|issued| match writeln!(saved, "{}", value::text(&issued, "/token")) {
+        Ok(()) => Ok(issued),
+        Err(error) => Err(Failure::external(format!("--output {}: {error}", file.display()))),
+    });
+    let mut issued = issued.inspect_err(|_| drop(std::fs::remove_file(file)))?;
     // A secret stands in one place.
     issued.as_object_mut().map(|issued| issued.remove("token"));
     client.tell(&issued, |issued| {
@@ -98,12 +103,11 @@ fn create(client: &Client<'_>, tenant: &str, body: &Value, output: Option<&Path>
     })
 }
 
-/// Writes a new file that only its owner reads.
-fn save(file: &Path, token: &str) -> Result<(), Failure> {
+/// A new file that only its owner reads.
+fn open_new(file: &Path) -> Result<File, Failure> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
-    let written = options.open(file).and_then(|mut file| writeln!(file, "{token}"));
-    written.map_err(|error| {
+    options.open(file).map_err(|error| {
         Failure::invalid(format!("--output {}: {error}; name a file that is not there yet", file.display()))
     })
 }
