@@ -159,7 +159,6 @@ fn failed(error: &RunError, done: &Account, console: &Console) -> Failure {
     Failure::silent()
 }
 
-
 /// The last words of a run that came to its end.
 fn conclude(account: &Account, console: &Console) -> Result<(), Failure> {
     if account.failed_panes > 0 {

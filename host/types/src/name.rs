@@ -89,12 +89,7 @@ impl FromStr for TenantId {
     }
 }
 
-fn check(
-    text: &str,
-    what: &'static str,
-    inner: impl Fn(char) -> bool,
-    allowed: &'static str,
-) -> Result<(), NameError> {
+fn check(text: &str, what: &'static str, inner: impl Fn(char) -> bool, allowed: &'static str) -> Result<(), NameError> {
     let count = text.chars().count();
     if count == 0 {
         return Err(NameError::Empty);

@@ -26,7 +26,9 @@ pub(crate) fn image_key(path: &Path) -> Result<ImageKey, Failure> {
     };
     let mode = file.metadata().map_err(|error| wrong(&error))?.mode();
     if mode & 0o077 != 0 {
-        return Err(wrong(&"others may read or change the key of sealed images: chmod 600, or remove it to get a new one"));
+        return Err(wrong(
+            &"others may read or change the key of sealed images: chmod 600, or remove it to get a new one",
+        ));
     }
     let mut bytes = Vec::with_capacity(KEY_BYTES);
     let most = u64::try_from(KEY_BYTES).unwrap_or(0) + 1;

@@ -73,7 +73,8 @@ impl Runner {
         let limits = self.parts.tenancy.limits_of(&job.key.tenant).await.map_err(|error| tenancy_refused(&error))?;
         let images = self.images(job).await?;
         let host = self.tenants.of(&job.key.tenant, &limits).map_err(|error| reasons::no_threads(&error))?;
-        Ok(Assembly { parts: Arc::clone(&self.parts), job: job.clone(), limits, images, host })
+        let (parts, job) = (Arc::clone(&self.parts), job.clone());
+        Ok(Assembly { parts, job, limits, images, host, no_more_calls: Arc::default() })
     }
 
     /// The images of a job's components, each artifact's once, however many hooks name it.

@@ -35,7 +35,9 @@ impl Opener<'_> {
     fn not_opened(&self, path: &str, error: &OpenError) -> Failure {
         let message = located(self.parsed, path, &error.to_string());
         match error {
-            OpenError::Interrupted { .. } | OpenError::TooMany { .. } | OpenError::Platform { .. } => Failure::external(message),
+            OpenError::Interrupted { .. } | OpenError::TooMany { .. } | OpenError::Platform { .. } => {
+                Failure::external(message)
+            }
             OpenError::NoSuchHook { .. } | OpenError::Failed { .. } | OpenError::Plan { .. } => {
                 Failure::invalid(message)
             }

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use tidegate_connectors::{LogSource, Source, Start, StopFlag};
@@ -59,6 +60,8 @@ pub(super) struct Assembly {
     pub(super) limits: TenantLimits,
     pub(super) images: Vec<Image>,
     pub(super) host: Arc<TenantHost>,
+    /// Becomes true when the job's run ends early: its hooks are called no more.
+    pub(super) no_more_calls: Arc<AtomicBool>,
 }
 
 /// A component that was loaded, and the fuel that a call of it is granted.
@@ -88,7 +91,13 @@ impl Assembly {
         let outputs = self.opening(&input, &JobStreams::of(self.pipeline()), &job).open()?;
         let standing = Standing::new(parallelism, source.positions());
         let observer = Some(Box::new(Watching(Arc::clone(&standing))) as _);
-        let wake = Some(Arc::new(move || stop.stop()) as _);
+        // Both at once: the source wakes, and a search for a guilty record ends with the call that is under way.
+        let no_more_calls = Arc::clone(&self.no_more_calls);
+        let end = move || {
+            no_more_calls.store(true, Ordering::Relaxed);
+            stop.stop();
+        };
+        let wake = Some(Arc::new(end) as _);
         Ok((JobRun { job, source: Box::new(source), wake, outputs, observer }, standing))
     }
 
@@ -189,6 +198,7 @@ impl Opener for JobOpener<'_> {
         OpenOptions {
             memory: Some(Arc::clone(&self.assembly.host.memory)),
             call_fuel: Some(loaded.call_fuel),
+            stop: Some(Arc::clone(&self.assembly.no_more_calls)),
             ..OpenOptions::new(Arc::new(log))
         }
     }
