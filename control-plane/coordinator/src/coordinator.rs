@@ -52,7 +52,7 @@ enum Known {
     /// It was made before: this is the job.
     Again(Box<JobView>),
     /// It is new. What stands under its name.
-    Standing(Option<Held<JobRecord>>),
+    Standing(Box<Option<Held<JobRecord>>>),
 }
 
 impl Coordinator {
@@ -146,7 +146,7 @@ impl Coordinator {
                 self.supervise(key).await?;
                 Ok(Known::Again(Box::new(self.view(key, held.value).await)))
             }
-            (_, standing) => Ok(Known::Standing(standing)),
+            (_, standing) => Ok(Known::Standing(Box::new(standing))),
         }
     }
 
@@ -176,7 +176,7 @@ impl Coordinator {
         for _ in 0..TRIES {
             let standing = match self.known(&key, job.version, text).await? {
                 Known::Again(job) => return Ok(*job),
-                Known::Standing(standing) => standing,
+                Known::Standing(standing) => *standing,
             };
             let live = self.records().live(tenant).await?;
             let value = admit_live(&live.value, name, table_of(&job.pipeline.pipeline), limit)?;
