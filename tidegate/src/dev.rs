@@ -76,8 +76,9 @@ async fn live(mut data: DataFolder, listen: &Listen, console: &Console) -> Resul
     let token = token::admin(&platform.tenancy, &data).await?;
     let (listening, url) = listen.bind().await?;
     let resumed = platform.resume().await?;
-    data.write_api_url(&url)?;
     welcome(&url, data.root(), token, resumed).iter().for_each(|line| console.line(line));
+    // Last: whoever waits for this file finds everything said.
+    data.write_api_url(&url)?;
     let housekeeping = tokio::spawn(housekeeping::run(platform.log()));
     serve::until(listening, platform.router(), stop).await;
     data.remove_api_url();

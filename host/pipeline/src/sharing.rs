@@ -6,7 +6,7 @@
 
 use tidegate_types::Millis;
 
-use crate::model::{Aggregate, Early, Late, Pipeline, WindowKind};
+use crate::model::{Accumulation, Aggregate, Early, Function, Late, Pipeline, WindowKind};
 
 /// The most windows of a record that are kept one by one: a day of them by the second, and about 40 MB for each key.
 pub(crate) const MOST_APART: u64 = 100_000;
@@ -16,7 +16,8 @@ pub(crate) const MOST_SHARED: u64 = 1_000_000;
 
 /// Whether the pipeline's windows are merged from slices that they share, so that a record's cost does not depend on how
 /// many windows hold it: sliding windows that fire on time and at most for every late element, of built-in aggregates.
-/// A hook's `merge` need not equal adding records one by one, so hooks keep windows of their own.
+/// A hook's `merge` need not equal adding records one by one, so hooks keep windows of their own; so do sums whose overflow
+/// slices cannot judge.
 #[must_use]
 pub fn shares_panes(pipeline: &Pipeline) -> bool {
     let WindowKind::Sliding { size, slide, .. } = pipeline.window.kind else { return false };
@@ -31,8 +32,21 @@ pub(crate) fn kept_apart_by(pipeline: &Pipeline) -> Option<&'static str> {
     if matches!(pipeline.trigger.late, Late::EveryProcessingTime(_)) {
         return Some("late panes by processing time");
     }
+    if adds_to_ended_windows(pipeline) {
+        return Some("an integer sum over late records that no pane shows");
+    }
     let is_hook = |aggregate| matches!(aggregate, &Aggregate::Hook { .. });
     pipeline.aggregates.iter().any(is_hook).then_some("an aggregate hook")
+}
+
+/// Whether a window that has fired goes on adding records from 0: its sum must not leave 64 bits, and slices, which hold
+/// what was shown as well, cannot tell.
+fn adds_to_ended_windows(pipeline: &Pipeline) -> bool {
+    let is_sum = |aggregate: &Aggregate| matches!(aggregate, Aggregate::Builtin { function: Function::Sum, .. });
+    pipeline.accumulation == Accumulation::Discarding
+        && pipeline.trigger.late == Late::None
+        && pipeline.window.allowed_lateness.0 > 0
+        && pipeline.aggregates.iter().any(is_sum)
 }
 
 /// The most windows that hold one record.
@@ -43,4 +57,25 @@ pub(crate) fn windows_of_a_record(size: Millis, slide: Millis) -> u64 {
 /// The least slide of windows of this size of which at most so many hold one record.
 pub(crate) fn least_slide(size: Millis, most: u64) -> Millis {
     Millis(i64::try_from(size.0.unsigned_abs().div_ceil(most)).unwrap_or(size.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_of_late_records_that_no_pane_shows_keep_windows_apart() {
+        let shares = |aggregate: &str, late: &str, lateness: &str| {
+            let text = format!(
+                "job: j\nversion: 1\nsource: {{log: events, timestamp_field: at, watermark: {{strategy: ascending}}}}\n\
+                 key_by: [k]\nwindow: {{type: sliding, size: 10s, slide: 1s, allowed_lateness: {lateness}}}\n\
+                 trigger: {{late: {late}}}\naccumulation: discarding\naggregate: {{n: {aggregate}}}\nsink: {{type: log, log: out}}\n"
+            );
+            shares_panes(&crate::parse(&text).expect("a pipeline").pipeline)
+        };
+        assert!(!shares("sum", "none", "5s"));
+        assert!(shares("sum", "every_element", "5s"));
+        assert!(shares("sum", "none", "0s"));
+        assert!(shares("max", "none", "5s"));
+    }
 }

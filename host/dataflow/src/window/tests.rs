@@ -120,6 +120,15 @@ fn a_late_record_fires_more_windows_than_an_output_holds() {
     assert_eq!((counts(1), counts(2), counts(3)), (40_000, 80_000, 40_000));
 }
 
+/// Late records of a window that fired and was emptied count from 0 again, and are held to 64 bits although nobody sees them.
+#[test]
+fn a_sum_over_late_records_that_no_pane_shows_is_held_to_64_bits() {
+    let window = "type: sliding, size: 21ms, slide: 3ms, offset: 4ms, allowed_lateness: 10ms";
+    let rules = "trigger: {late: none}\naccumulation: discarding\n";
+    let ran = run(job(window, rules), &[(2, Some(i64::MAX)), (-20, Some(i64::MAX)), (-26, Some(1))]);
+    assert_eq!((ran.account.accepted, ran.account.rejected), (2, 1));
+}
+
 fn values() -> impl Strategy<Value = Option<i64>> {
     prop_oneof![
         3 => (-2i64..3).prop_map(Some),

@@ -5,7 +5,7 @@ use tidegate_types::{Field, FieldType, Kind, Millis};
 use super::{Fault, kinds, upsert_key};
 use crate::model::{Aggregate, Format, Pipeline, WindowKind};
 use crate::path::{key, quoted};
-use crate::sharing::{shares_panes, windows_of_a_record};
+use crate::sharing::{kept_apart_by, windows_of_a_record};
 
 /// All remarks, in the order of the file's keys.
 pub(super) fn all(pipeline: &Pipeline) -> Vec<Fault> {
@@ -66,12 +66,9 @@ fn identity_forgotten_before_its_window(pipeline: &Pipeline) -> Option<Fault> {
 /// Sliding windows that are kept one by one: each record costs as much as it has windows.
 fn panes_are_not_shared(pipeline: &Pipeline) -> Option<Fault> {
     let WindowKind::Sliding { size, slide, .. } = pipeline.window.kind else { return None };
-    if slide >= size || shares_panes(pipeline) {
-        return None;
-    }
+    let why = kept_apart_by(pipeline).filter(|_| slide < size)?;
     let reason = format!(
-        "each record updates up to {} windows one by one: only windows without an early trigger, with `late` every_element or \
-         none, and without aggregate hooks share panes",
+        "each record updates up to {} windows one by one, since {why} keeps them from sharing panes",
         windows_of_a_record(size, slide)
     );
     Some(Fault::new("window.slide", "window", reason))
