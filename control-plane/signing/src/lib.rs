@@ -1,7 +1,7 @@
 //! Signed statements about components: who says that these exact bytes are version 1.2.0 of a tenant's component, and until
 //! when.
 //!
-//! A [`Statement`] is an in-toto Statement (v1). An [`Envelope`] is a DSSE envelope around it, signed with Ed25519. [`verify`]
+//! A [`Statement`] is an in-toto Statement (v1). An [`Envelope`] is a DSSE envelope around it, signed with Ed25519. [`verify()`]
 //! is the one way from bytes to a [`Verified`] statement; it works offline and refuses with the [`Rule`] that failed.
 //!
 //! Invariants: nothing of a payload is read before a trusted key's signature over it has been checked; the algorithm, the
