@@ -93,7 +93,7 @@ async fn without_a_token_nothing_is_opened() {
 }
 
 #[tokio::test]
-async fn anothers_token_opens_nothing() {
+async fn another_tenants_token_opens_nothing() {
     let platform = Platform::new().await;
     let (key, token) = acme_has_everything(&platform).await;
     let before = everything_of_acme(&platform).await;
@@ -134,7 +134,7 @@ async fn everything_of_acme(platform: &Platform) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn a_missing_thing_and_anothers_are_told_alike() {
+async fn a_missing_thing_and_another_tenants_are_told_alike() {
     let platform = Platform::new().await;
     platform.stream("secret", 1).await;
     let told = async |name: &str| {

@@ -82,7 +82,7 @@ async fn a_revoked_token_counts_no_more() {
 }
 
 #[tokio::test]
-async fn nobody_revokes_what_is_anothers() {
+async fn nobody_revokes_what_is_of_others() {
     let world = World::new().await;
     let theirs = world.token("other", Role::Developer).await;
     let admin = world.caller("acme", Role::TenantAdmin).await;

@@ -20,7 +20,7 @@ fn append(log: &MemoryLog, stream: &StreamId, bytes: usize) {
 }
 
 #[test]
-fn all_streams_of_a_tenant_count_and_anothers_do_not() {
+fn all_streams_of_a_tenant_count_and_no_others() {
     let log = Arc::new(MemoryLog::new());
     let spec = StreamSpec { partitions: 1, retention: Retention::default(), max_record_bytes: MAX_RECORD_BYTES };
     let streams = [("acme", "in"), ("acme", "out"), ("other", "in")].map(|(tenant, name)| stream(tenant, name));
