@@ -44,6 +44,11 @@ impl BatchBuilder {
         self.batch.ended.push((index32(self.batch.spans.len()), partition));
     }
 
+    /// Whether a partition has ended since the last record.
+    pub(crate) fn ends_here(&self) -> bool {
+        self.batch.ended.last().is_some_and(|(place, _)| *place == index32(self.batch.spans.len()))
+    }
+
     pub(crate) fn finish(mut self, done: bool) -> SourceBatch {
         self.batch.data = Bytes::from(self.data);
         self.batch.done = done;

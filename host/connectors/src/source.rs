@@ -11,8 +11,8 @@ use tidegate_types::{PartitionId, Value};
 /// 1. `partitions` never changes: partition `PartitionId(i)` is called `partitions()[i]` where it is shown.
 /// 2. `read` returns records in arrival order. The records, their order, partitions, offsets and ends are the same for
 ///    every choice of `max_rows` and `max_bytes`; these only say where batches are cut.
-/// 3. A batch holds at least one record unless the source has ended or (a source that waits for its input) an end was
-///    noticed; it holds at most `max_rows` records, and no further one once its bytes have reached `max_bytes`.
+/// 3. A batch holds at least one record unless the source has ended or an end was noticed. Ends at one position of a batch
+///    are one instant. It holds at most `max_rows` records, and no further one once its bytes have reached `max_bytes`.
 /// 4. Every partition ends exactly once, at its position; after a partition's end no record of it follows.
 /// 5. The batch with `done` is the last, and by then every partition has ended. Later reads return an empty batch that is
 ///    done and ends nothing.

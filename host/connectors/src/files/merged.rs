@@ -122,12 +122,17 @@ impl Source for MergedFiles {
                 return Ok(batch.finish(false));
             }
             let file = &mut self.files[place];
-            if !file.lines.is_blank() {
+            let blank = file.lines.is_blank();
+            if !blank {
                 batch.push(file.lines.line(), Some(partition_id(place)), file.lines.number());
             }
             file.lines.pass();
             file.next = Next::Unknown;
             self.turn = place + 1;
+            // Ends at one position of a batch are one instant. An end that follows this line is later than those before it.
+            if blank && batch.ends_here() {
+                return Ok(batch.finish(false));
+            }
         }
     }
 }
