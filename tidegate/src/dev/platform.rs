@@ -58,15 +58,15 @@ impl Platform {
         let log: Arc<dyn Log> = Arc::new(open_log(data).await?);
         let tables = SqliteTables::open(data.folder(TABLES)?).map_err(failed)?;
         let sandbox = Sandbox::new(SandboxConfig::default()).map_err(failed)?;
-        let key_file = data.path(IMAGE_KEY_FILE);
-        let admission = HostAdmission::new(sandbox.clone(), image_key(&key_file)?);
+        let image_key = image_key(&data.path(IMAGE_KEY_FILE))?;
+        let admission = HostAdmission::new(sandbox.clone(), image_key.clone());
         let artifacts = LocalFileSystem::new_with_prefix(data.folder(ARTIFACTS)?).map_err(failed)?;
         let artifacts: Arc<dyn ObjectStore> = Arc::new(artifacts.with_fsync(true));
         let (admission, again) = (Arc::new(admission), Arc::clone(&tenancy));
         let registry = Arc::new(Registry::new(Arc::clone(&store), artifacts, admission, again, Arc::clone(&clock)));
         let runner = Arc::new(Runner::new(RunnerParts {
             sandbox,
-            image_key: image_key(&key_file)?,
+            image_key,
             registry: Arc::clone(&registry),
             tenancy: Arc::clone(&tenancy),
             log: Arc::clone(&log),

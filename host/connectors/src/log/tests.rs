@@ -1,3 +1,5 @@
+//! Streams of the log as a job's source and sinks.
+
 use std::sync::Arc;
 
 use bytes::Bytes;

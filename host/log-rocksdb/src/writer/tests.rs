@@ -1,3 +1,5 @@
+//! The writer thread: offsets, group commit, failed writes.
+
 use std::sync::mpsc::{Receiver, sync_channel};
 
 use bytes::Bytes;

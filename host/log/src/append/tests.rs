@@ -1,3 +1,5 @@
+//! A batch before it is appended: its order, its digest, and what it is refused for.
+
 use super::*;
 use crate::Retention;
 

@@ -1,3 +1,5 @@
+//! The log in memory keeps the contract.
+
 use super::*;
 use crate::contract::{self, Subject};
 

@@ -1,3 +1,5 @@
+//! Sealed images: every changed byte, and every other engine, is refused.
+
 use super::*;
 
 fn key() -> ImageKey {

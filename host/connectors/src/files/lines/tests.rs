@@ -1,3 +1,5 @@
+//! Lines of an input: where they end, how long they may be, what is blank.
+
 use std::io::Cursor;
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Several inputs in turn or by arrival: order, ends, and pipes that keep waiting.
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 

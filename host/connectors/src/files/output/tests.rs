@@ -1,3 +1,5 @@
+//! Files that outputs are written to: what is refused, and when they are emptied.
+
 use super::*;
 
 #[test]

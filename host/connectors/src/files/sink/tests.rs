@@ -1,3 +1,5 @@
+//! Panes and side records as lines of files.
+
 use tidegate_types::{Column, PaneInfo, PaneOp, Timing, ValueRef, Watermark};
 
 use super::*;

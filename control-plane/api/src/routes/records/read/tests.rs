@@ -1,3 +1,5 @@
+//! What a read of a stream answers, line by line.
+
 use bytes::Bytes;
 use serde_json::{Value, json};
 

@@ -1,3 +1,5 @@
+//! How the lines of an append become records of partitions.
+
 use super::*;
 
 const BOUNDS: Bounds = Bounds { record_bytes: 8, records: 3 };
