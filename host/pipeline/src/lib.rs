@@ -23,8 +23,9 @@ pub use check::check_outputs;
 pub use error::{ErrorCode, PipelineError, Warning};
 pub use ids::{OperatorId, OperatorKind, operator_ids};
 pub use model::{
-    Accumulation, Aggregate, Checkpoint, CheckpointMode, ComponentRef, Condition, Dedup, Early, Format, Function, Hook,
-    Late, Pipeline, Sink, Source, Strategy, Trigger, WatermarkSpec, Window, WindowKind,
+    Accumulation, Aggregate, Checkpoint, CheckpointMode, ComponentRef, Condition, Dedup, Early, Form, Format, Function,
+    Hook, Join, JoinKind, JoinOutput, JoinSide, Late, Matching, Operator, OperatorSpec, Pipeline, Process, Selected, Sink,
+    SinkSpec, Source, Stamp, Strategy, Trigger, Upstream, WatermarkSpec, Window, WindowKind, Windowed,
 };
 pub use parsed::{Parsed, parse};
 pub use schema::json_schema;

@@ -7,17 +7,99 @@
 
 use tidegate_types::{Field, Millis, Value};
 
-/// A whole job: one source, one window, one sink (the short form of the file).
+/// A whole job: sources, operators and sinks, as a directed graph without cycles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pipeline {
     /// The job's name, unique in its tenant.
     pub job: String,
     /// The version of the pipeline; grows with every submission.
     pub version: u64,
-    /// Where records come from and how they are decoded.
-    pub source: Source,
-    /// The map hook, run on every decoded record before it is keyed.
+    /// Which job's rows win in a table that several write: the greater. 0 where the file says nothing.
+    pub precedence: i32,
+    /// Which form the file has: paths in messages follow it.
+    pub form: Form,
+    /// Where records come from, in the order of the file; never empty, every one read by an operator.
+    pub sources: Vec<Source>,
+    /// What is done with them, each after its inputs; never empty.
+    pub operators: Vec<Operator>,
+    /// Where results go, in the order of the file; never empty.
+    pub sinks: Vec<SinkSpec>,
+    /// The log for rejected records; `None`: kept by the platform.
+    pub dead_letter_output: Option<String>,
+    /// How often and how state is saved.
+    pub checkpoint: Option<Checkpoint>,
+    /// How many tasks share the work; `None`: the platform decides. At least 1, at most `max_parallelism`.
+    pub parallelism: Option<u32>,
+    /// The number of key groups, fixed for the life of the job's state. From 1 to 32,768; 1,024 where the file says nothing.
+    pub max_parallelism: u32,
+}
+
+/// The two forms of the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// One source, one window operator, one sink, at the top of the file.
+    Short,
+    /// Lists of named sources, operators and sinks.
+    Long,
+}
+
+/// Where records come from and how they are decoded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Source {
+    /// Its name in the file, and its id; `source` in the short form.
+    pub name: String,
+    /// The name of the input log.
+    pub log: String,
+    /// The format of the records.
+    pub format: Format,
+    /// The field that holds the event time (integer milliseconds or RFC 3339 text); `None`: the map hook gives it.
+    pub timestamp_field: Option<String>,
+    /// The declared fields, in the order of the file. Every other field is dynamic.
+    pub schema: Vec<Field>,
+    /// How the watermark follows from the records.
+    pub watermark: WatermarkSpec,
+    /// The map hook, run on every decoded record.
     pub map: Option<Hook>,
+}
+
+/// What an operator reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Upstream {
+    /// A source, by its place in [`Pipeline::sources`].
+    Source(usize),
+    /// An operator, by its place in [`Pipeline::operators`], which is before the reader's.
+    Operator(usize),
+}
+
+/// A named operator.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Operator {
+    /// Its name in the file, and its stable id; in the short form `window`, or the `uid` of a custom window's hook.
+    pub name: String,
+    /// Its place in the file's list, from 0, which paths in messages show.
+    pub place: usize,
+    /// What it reads: one input, or a join's left and right.
+    pub inputs: Vec<Upstream>,
+    /// What it does.
+    pub kind: OperatorSpec,
+}
+
+/// What an operator does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OperatorSpec {
+    /// Runs a map hook: stateless.
+    Map(Hook),
+    /// Aggregates rows by key and window.
+    Window(Windowed),
+    /// Joins two inputs by key.
+    Join(Join),
+    /// Runs a process hook: a keyed function with state and timers.
+    Process(Process),
+}
+
+/// Aggregates rows by key and window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Windowed {
     /// The fields that make the key, in order; empty: every record has the same key.
     pub key_by: Vec<String>,
     /// How repeated records are recognised.
@@ -32,31 +114,114 @@ pub struct Pipeline {
     pub aggregates: Vec<Aggregate>,
     /// The log for records that came too late.
     pub late_side_output: Option<String>,
-    /// The log for rejected records; `None`: kept by the platform.
-    pub dead_letter_output: Option<String>,
-    /// Where panes go.
-    pub sink: Sink,
-    /// How often and how state is saved.
-    pub checkpoint: Option<Checkpoint>,
-    /// How many tasks share the work; `None`: the platform decides. At least 1, at most `max_parallelism`.
-    pub parallelism: Option<u32>,
-    /// The number of key groups, fixed for the life of the job's state. From 1 to 32,768; 1,024 where the file says nothing.
-    pub max_parallelism: u32,
 }
 
-/// Where records come from and how they are decoded.
+/// Joins two inputs by key.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Source {
-    /// The name of the input log.
-    pub log: String,
-    /// The format of the records.
-    pub format: Format,
-    /// The field that holds the event time (integer milliseconds or RFC 3339 text); `None`: the map hook gives it.
-    pub timestamp_field: Option<String>,
-    /// The declared fields, in the order of the file. Every other field is dynamic.
-    pub schema: Vec<Field>,
-    /// How the watermark follows from the records.
-    pub watermark: WatermarkSpec,
+pub struct Join {
+    /// Which rows of a key meet.
+    pub kind: JoinKind,
+    /// What becomes of rows without a partner; always `Inner` for window joins.
+    pub matching: Matching,
+    /// The fields that make the left input's key.
+    pub left_key: Vec<String>,
+    /// The fields that make the right input's key; as many as the left's.
+    pub right_key: Vec<String>,
+    /// How long after a row's time (interval) or a window's end (window) late rows are taken.
+    pub allowed_lateness: Millis,
+    /// What a pair becomes.
+    pub output: JoinOutput,
+    /// The log for records that came too late.
+    pub late_side_output: Option<String>,
+}
+
+/// Which rows of a key meet.
+#[derive(Debug, Clone, PartialEq)]
+pub enum JoinKind {
+    /// Rows with `right.time` in `[left.time + lower, left.time + upper]`, ms, both inclusive; `lower <= upper`.
+    Interval {
+        /// The least distance, possibly negative.
+        lower: i64,
+        /// The greatest distance, possibly negative.
+        upper: i64,
+    },
+    /// Rows in the same window: tumbling or sliding.
+    Window(WindowKind),
+}
+
+/// What becomes of rows without a partner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Matching {
+    /// Nothing.
+    Inner,
+    /// Left ones come out with no right side.
+    Left,
+    /// Right ones come out with no left side.
+    Right,
+    /// Both do.
+    Full,
+}
+
+/// A join's input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum JoinSide {
+    /// The first.
+    Left,
+    /// The second.
+    Right,
+}
+
+/// What a pair becomes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum JoinOutput {
+    /// Fields of the two rows, by their new names, in the order of the file; never empty.
+    Select(Vec<Selected>),
+    /// Rows that a map hook makes of pairs, whose fields are called `left.<name>` and `right.<name>`.
+    Hook(Hook),
+}
+
+/// One field of a projection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selected {
+    /// The output field.
+    pub name: String,
+    /// The row that it is taken from.
+    pub side: JoinSide,
+    /// The field of that row.
+    pub field: String,
+}
+
+/// Runs a process hook.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Process {
+    /// The fields that make the key, in order; empty: every record has the same key.
+    pub key_by: Vec<String>,
+    /// The hook.
+    pub hook: Hook,
+}
+
+/// Where an operator's results go.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SinkSpec {
+    /// Its name: as the file gives it, else its input's; `sink` in the short form.
+    pub name: String,
+    /// The operator whose results it takes, by its place in [`Pipeline::operators`].
+    pub input: usize,
+    /// Where they go.
+    pub sink: Sink,
+    /// What records say besides their fields.
+    pub stamp: Stamp,
+}
+
+/// What records say besides their fields, their window and their watermark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Stamp {
+    /// The version: precedence, restore epoch, pane index.
+    pub version: bool,
+    /// Whether the result is provisional, on time or corrected.
+    pub completeness: bool,
+    /// The clock at the firing.
+    pub generated_at: bool,
 }
 
 /// The format of a record.
