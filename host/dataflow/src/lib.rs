@@ -11,6 +11,7 @@ mod exchange;
 mod job;
 mod keyed;
 mod map;
+mod operator;
 mod pacer;
 mod reads;
 mod report;
@@ -23,10 +24,11 @@ mod window;
 pub use account::Account;
 pub use exchange::Exchange;
 pub use job::{Job, JobError, JobFields, JobHooks, JobOptions, fields_after_map, map_input, value_fields};
-pub use report::{OperatorReport, OperatorStanding, SourceReport};
+pub use operator::{Operator, OperatorOutput, Work};
+pub use report::{OperatorReport, OperatorStanding, SourceReport, StateSize};
 pub use side::{Side, SideKind};
 pub use source::{SourceChain, SourceOutput};
-pub use window::{StateSize, WindowOperator, WindowOutput, Work};
+pub use window::WindowOperator;
 
 /// Why an operator cannot go on. The task stops; no record is condemned.
 #[derive(Debug, thiserror::Error)]

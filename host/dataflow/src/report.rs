@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use tidegate_types::{EventTime, NO_CLOCK, Value, Watermark};
 
-use crate::window::StateSize;
 
 /// A source's watermarks, with the names of what they are of.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,5 +53,37 @@ impl OperatorStanding {
     pub fn lag(&self) -> Option<i64> {
         let watermark = self.watermark.finite()?;
         (self.clock != NO_CLOCK).then(|| self.clock.saturating_sub(watermark))
+    }
+}
+
+/// How much state an operator keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct StateSize {
+    /// Keys with a window or an identity.
+    pub keys: usize,
+    /// Windows; slices of them where sliding windows share panes.
+    pub windows: usize,
+    /// Identities of accepted records.
+    pub identities: usize,
+    /// Bytes of accumulators.
+    pub accumulator_bytes: u64,
+    /// Rows that a join keeps.
+    pub join_rows: usize,
+    /// Entries of a processor's states, and its pending timers.
+    pub entries: usize,
+    /// Bytes of all of it, as far as they are metered.
+    pub bytes: u64,
+}
+
+impl StateSize {
+    /// The greater of each.
+    pub(crate) fn raise(&mut self, other: Self) {
+        self.keys = self.keys.max(other.keys);
+        self.windows = self.windows.max(other.windows);
+        self.identities = self.identities.max(other.identities);
+        self.accumulator_bytes = self.accumulator_bytes.max(other.accumulator_bytes);
+        self.join_rows = self.join_rows.max(other.join_rows);
+        self.entries = self.entries.max(other.entries);
+        self.bytes = self.bytes.max(other.bytes);
     }
 }

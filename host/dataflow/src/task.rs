@@ -14,7 +14,7 @@ use crate::exchange::Exchange;
 use crate::report::{OperatorReport, OperatorStanding, SourceReport};
 use crate::side::Side;
 use crate::source::SourceChain;
-use crate::window::{StateSize, WindowOperator, WindowOutput, Work};
+use crate::window::{StateSize, WindowOperator, OperatorOutput, Work};
 
 /// What a step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -246,8 +246,8 @@ impl WindowTask {
         self.peak.raise(self.operator.state());
     }
 
-    fn emit(&mut self, output: WindowOutput) {
-        let WindowOutput { panes, sides, account, .. } = output;
+    fn emit(&mut self, output: OperatorOutput) {
+        let OperatorOutput { panes, sides, account, .. } = output;
         let operator = self.status();
         if operator.is_some() || !panes.is_empty() || !sides.is_empty() || account != Account::default() {
             self.emissions.send(Emission { panes, sides, account, operator, ..Emission::default() });
@@ -260,7 +260,7 @@ impl Task for WindowTask {
         if !self.emissions.has_credit() {
             return Ok(Progress::Waiting { until: None });
         }
-        let mut output = WindowOutput::default();
+        let mut output = OperatorOutput::default();
         if let Some((batch, came)) = self.paused.take() {
             let work = self.operator.resume(&mut output)?;
             self.worked(work, batch, came);

@@ -15,6 +15,8 @@ use tidegate_types::{Batch, Column, EventTime, Millis, NO_CLOCK, ProgressEntry, 
 
 use crate::OperatorError;
 use crate::aggregate::{Builtins, Prepared};
+use crate::operator::{OperatorOutput, Work};
+use crate::report::StateSize;
 use crate::side::Condemned;
 use crate::verdict::CONDEMNED_BEFORE_SINGLE;
 
@@ -27,7 +29,6 @@ mod fire;
 mod hooked;
 mod identities;
 mod keys;
-mod output;
 mod run;
 mod sliced;
 mod table;
@@ -40,34 +41,10 @@ pub(crate) use hooked::HookedAggregate;
 use hooked::HookedBatch;
 use identities::Identities;
 use keys::KeyTable;
-pub use output::{WindowOutput, Work};
 use run::{Cursor, Run, RunStart};
 use sliced::Sliced;
 use table::{SlotRef, WindowTable};
 use unshown::Unshown;
-
-/// How much state an operator keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct StateSize {
-    /// Keys with a window or an identity.
-    pub keys: usize,
-    /// Windows; slices of them where sliding windows share panes.
-    pub windows: usize,
-    /// Identities of accepted records.
-    pub identities: usize,
-    /// Bytes of accumulators.
-    pub accumulator_bytes: u64,
-}
-
-impl StateSize {
-    /// The greater of each.
-    pub(crate) fn raise(&mut self, other: Self) {
-        self.keys = self.keys.max(other.keys);
-        self.windows = self.windows.max(other.windows);
-        self.identities = self.identities.max(other.identities);
-        self.accumulator_bytes = self.accumulator_bytes.max(other.accumulator_bytes);
-    }
-}
 
 /// The window operator of one subtask.
 pub struct WindowOperator {
@@ -187,7 +164,7 @@ impl WindowOperator {
     ///
     /// # Errors
     /// As [`WindowOperator::process`].
-    pub fn advance_clock(&mut self, now: EventTime, out: &mut WindowOutput) -> Result<(), OperatorError> {
+    pub fn advance_clock(&mut self, now: EventTime, out: &mut OperatorOutput) -> Result<(), OperatorError> {
         self.advance(self.watermark, now, out)
     }
 
@@ -201,7 +178,7 @@ impl WindowOperator {
         &mut self,
         batch: &Batch,
         now: Option<EventTime>,
-        out: &mut WindowOutput,
+        out: &mut OperatorOutput,
     ) -> Result<Work, OperatorError> {
         if let Some(now) = now {
             self.advance(self.watermark, now, out)?;
@@ -215,14 +192,14 @@ impl WindowOperator {
     ///
     /// # Errors
     /// As [`WindowOperator::process`].
-    pub fn resume(&mut self, out: &mut WindowOutput) -> Result<Work, OperatorError> {
+    pub fn resume(&mut self, out: &mut OperatorOutput) -> Result<Work, OperatorError> {
         match self.paused.take() {
             Some((prep, cursor)) => self.work(*prep, cursor, out),
             None => Ok(Work::Done),
         }
     }
 
-    fn work(&mut self, mut prep: Prep, mut cursor: Cursor, out: &mut WindowOutput) -> Result<Work, OperatorError> {
+    fn work(&mut self, mut prep: Prep, mut cursor: Cursor, out: &mut OperatorOutput) -> Result<Work, OperatorError> {
         loop {
             // Output comes of a published run or an advance only, so that nothing is pending in the run here.
             if out.is_full() {
@@ -277,7 +254,7 @@ impl WindowOperator {
 
     /// Publishes the run and starts the next one at `cursor`, or, if a record was condemned, where this one started.
     /// Returns where to go on.
-    fn publish(&mut self, prep: &mut Prep, cursor: Cursor, out: &mut WindowOutput) -> Result<Cursor, OperatorError> {
+    fn publish(&mut self, prep: &mut Prep, cursor: Cursor, out: &mut OperatorOutput) -> Result<Cursor, OperatorError> {
         let next = match self.flush(prep, out)? {
             Flushed::Committed => cursor,
             Flushed::Restart => self.run.start.cursor,

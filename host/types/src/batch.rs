@@ -1,9 +1,11 @@
-//! A batch: rows of columns, where they came from, and the source batch's progress.
+//! A batch: rows of columns, where they came from, and the progress that goes with them.
 //!
-//! Invariant: every column, `rows`, `positions`, `times` and `keys` have one entry per row, and `rows` and `positions`
-//! ascend. The originals stay with the batch (shared, not copied), so that a rejected or late record can be shown
-//! unchanged wherever that is found.
+//! Invariant: every column, `rows`, `positions`, `times`, `keys`, single arrivals and `retractions` have one entry per row,
+//! and `rows` and `positions` ascend. The originals stay with the batch (shared, not copied), so that a rejected or late
+//! record can be shown unchanged wherever that is found.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::sync::Arc;
 
 use arrow_buffer::ScalarBuffer;
@@ -14,15 +16,24 @@ use crate::key::Keys;
 use crate::progress::Progress;
 use crate::schema::Schema;
 use crate::time::EventTime;
-use crate::value::Value;
+use crate::value::{Value, ValueRef};
 
 /// A source partition: its place among the source's partitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PartitionId(pub u32);
 
+/// The original records behind a batch's rows.
+#[derive(Debug)]
+pub enum Origin {
+    /// What a source read.
+    Read(ReadRecords),
+    /// What an operator made: shown as its sink would write it.
+    Made(Box<dyn MadeRecords>),
+}
+
 /// What a source read: the original records of one source batch and their positions.
 #[derive(Debug, Clone, Default)]
-pub struct Origin {
+pub struct ReadRecords {
     /// The records' bytes.
     pub data: Bytes,
     /// Record `i` is `data[spans[i].0..spans[i].1]`.
@@ -33,25 +44,58 @@ pub struct Origin {
     pub offsets: Vec<u64>,
 }
 
+/// Records that an operator made, written only when one is shown.
+pub trait MadeRecords: fmt::Debug + Send + Sync {
+    /// The JSON text of a record.
+    fn record(&self, row: u32) -> Vec<u8>;
+}
+
+impl Default for Origin {
+    /// No record.
+    fn default() -> Self {
+        Self::Read(ReadRecords::default())
+    }
+}
+
 impl Origin {
     /// The original bytes of a record.
     #[must_use]
-    pub fn record(&self, row: u32) -> &[u8] {
-        let (start, end) = self.spans[index(row)];
-        &self.data[index(start)..index(end)]
+    pub fn record(&self, row: u32) -> Cow<'_, [u8]> {
+        match self {
+            Self::Read(read) => {
+                let (start, end) = read.spans[index(row)];
+                Cow::Borrowed(&read.data[index(start)..index(end)])
+            }
+            Self::Made(made) => Cow::Owned(made.record(row)),
+        }
     }
 
-    /// The number of records.
+    /// What to call the record's partition; null for a record that no source read.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.spans.len()
+    pub fn partition(&self, row: u32) -> ValueRef<'_> {
+        match self {
+            Self::Read(read) => read.partitions[index(row)].as_ref(),
+            Self::Made(_) => ValueRef::Null,
+        }
     }
 
-    /// Whether there is no record.
+    /// The record's offset in its partition; none for a record that no source read.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.spans.is_empty()
+    pub fn offset(&self, row: u32) -> Option<u64> {
+        match self {
+            Self::Read(read) => Some(read.offsets[index(row)]),
+            Self::Made(_) => None,
+        }
     }
+}
+
+/// In which order rows arrived, over all batches of one input.
+#[derive(Debug, Clone)]
+pub enum Arrivals {
+    /// Row `i` has the number `first + positions[i]`.
+    From(u64),
+    /// Each row's number. Ascending.
+    Each(ScalarBuffer<u64>),
 }
 
 /// A 32-bit index as a `usize`.
@@ -80,10 +124,12 @@ pub struct Batch {
     pub times: ScalarBuffer<EventTime>,
     /// Each row's record in `origin`. Ascending; a record that a hook expanded stands several times.
     pub rows: ScalarBuffer<u32>,
-    /// Each row's position, to which `progress` refers. Ascending.
+    /// The event at which each row arrives, to which `progress` refers. Ascending: rows that one event made share it.
     pub positions: ScalarBuffer<u32>,
-    /// The arrival number of position 0; `sequence + position` orders all rows of a source task.
-    pub sequence: u64,
+    /// The rows' order among all rows of the input.
+    pub arrivals: Arrivals,
+    /// Which rows take an earlier one back; none: no row does.
+    pub retractions: Option<Arc<[bool]>>,
     /// The rows' keys, once they are known.
     pub keys: Option<Keys>,
     /// The original records.
@@ -105,6 +151,21 @@ impl Batch {
         self.times.is_empty()
     }
 
+    /// The row's place in the order of arrival, over all batches of the input.
+    #[must_use]
+    pub fn arrival(&self, row: usize) -> u64 {
+        match &self.arrivals {
+            Arrivals::From(first) => first + u64::from(self.positions[row]),
+            Arrivals::Each(numbers) => numbers[row],
+        }
+    }
+
+    /// Whether the row takes an earlier one back.
+    #[must_use]
+    pub fn is_retraction(&self, row: usize) -> bool {
+        self.retractions.as_ref().is_some_and(|retractions| retractions[row])
+    }
+
     /// The column of the field of this name.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&Column> {
@@ -120,7 +181,16 @@ impl Batch {
             times: indices.iter().map(|row| self.times[index(*row)]).collect(),
             rows: indices.iter().map(|row| self.rows[index(*row)]).collect(),
             positions: indices.iter().map(|row| self.positions[index(*row)]).collect(),
-            sequence: self.sequence,
+            arrivals: match &self.arrivals {
+                Arrivals::From(first) => Arrivals::From(*first),
+                Arrivals::Each(numbers) => {
+                    Arrivals::Each(indices.iter().map(|row| numbers[index(*row)]).collect())
+                }
+            },
+            retractions: self
+                .retractions
+                .as_ref()
+                .map(|retractions| indices.iter().map(|row| retractions[index(*row)]).collect()),
             keys: self.keys.as_ref().map(|keys| keys.take(indices)),
             origin: Arc::clone(&self.origin),
             progress: Arc::clone(&self.progress),

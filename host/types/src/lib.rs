@@ -13,11 +13,11 @@ pub mod schema;
 pub mod time;
 pub mod value;
 
-pub use batch::{Batch, Origin, PartitionId};
+pub use batch::{Arrivals, Batch, MadeRecords, Origin, PartitionId, ReadRecords};
 pub use column::{Column, ColumnBuilder, DynamicArray};
 pub use key::{KeyGroup, Keys, key_group, key_hash, subtask_of};
 pub use name::{Name, NameError, TenantId};
-pub use pane::{PaneBatch, PaneFields, PaneInfo, PaneOp, Timing};
+pub use pane::{Emitted, PaneBatch, PaneFields, PaneInfo, PaneOp, RowBatch, Timing};
 pub use progress::{NO_CLOCK, Progress, ProgressEntry};
 pub use schema::{Field, FieldType, Kind, Schema};
 pub use time::{Clock, EventTime, Millis, Watermark};

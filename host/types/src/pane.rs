@@ -50,6 +50,8 @@ pub struct PaneInfo {
     pub watermark: Watermark,
     /// Value or retraction.
     pub op: PaneOp,
+    /// The clock at the firing, ms: the virtual one or the wall clock's; [`NO_CLOCK`](crate::NO_CLOCK) before it was heard of.
+    pub fired_at: EventTime,
 }
 
 /// Panes, one row each, in the order in which they were emitted.
@@ -61,6 +63,32 @@ pub struct PaneBatch {
     pub values: Vec<Column>,
     /// One per row.
     pub infos: Vec<PaneInfo>,
+    /// Where the rows stand for the operators that read them; none where no operator does.
+    pub order: Option<Emitted>,
+}
+
+/// Rows that are no panes (of joins, processors, maps), in the order in which they were emitted.
+#[derive(Debug, Clone, Default)]
+pub struct RowBatch {
+    /// One column per output field.
+    pub columns: Vec<Column>,
+    /// Event times, ms, one per row.
+    pub times: Vec<EventTime>,
+    /// The operator's watermark when each row was emitted.
+    pub watermarks: Vec<Watermark>,
+    /// The clock when each row was emitted, as [`PaneInfo::fired_at`].
+    pub emitted_at: Vec<EventTime>,
+    /// Where the rows stand for the operators that read them; none where no operator does.
+    pub order: Option<Emitted>,
+}
+
+/// By which events and for which keys rows were emitted: their order for the operators that read them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Emitted {
+    /// The position of the event that emitted each row. Ascending.
+    pub positions: Vec<u32>,
+    /// The encoding of each row's key, as the emitting operator has it.
+    pub keys: Vec<Box<[u8]>>,
 }
 
 /// The names of a pane batch's columns.

@@ -5,10 +5,13 @@ use crate::time::{EventTime, Watermark};
 /// The clock's value before anything was heard of it, and always under a wall clock.
 pub const NO_CLOCK: EventTime = EventTime::MIN;
 
-/// One change: it takes effect before the row at `position` and after all rows before it.
+/// One change: it takes effect after the rows at `position` and before all rows behind it.
+///
+/// A position is an event: the arrival of a record, the end of a partition, a move of the clock. Rows that an operator made
+/// at an event have its position, and come before the change that the event brings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProgressEntry {
-    /// The first position that sees the change; the number of positions for a change after the last row.
+    /// The event that brings the change.
     pub position: u32,
     /// The watermark from here on.
     pub watermark: Watermark,

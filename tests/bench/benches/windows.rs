@@ -6,7 +6,7 @@
 use bytes::Bytes;
 use tidegate_bench::seconds;
 use tidegate_connectors::SourceBatch;
-use tidegate_dataflow::{Job, JobHooks, JobOptions, WindowOutput, Work};
+use tidegate_dataflow::{Job, JobHooks, JobOptions, OperatorOutput, Work};
 use tidegate_types::{PartitionId, Value};
 
 /// Rows of a source batch.
@@ -126,7 +126,7 @@ fn run(case: &Case, input: &[SourceBatch]) -> Outcome {
         outcome.source += taken;
         let (panes, taken) = seconds(|| {
             let mut panes = 0;
-            let mut out = WindowOutput::default();
+            let mut out = OperatorOutput::default();
             let mut work = job.windows[0].process(&output.batch, None, &mut out).expect("no hook can fail");
             loop {
                 panes += std::mem::take(&mut out).panes.iter().map(|panes| panes.infos.len()).sum::<usize>();

@@ -13,8 +13,9 @@ use tidegate_windows::ticks_within;
 
 use super::run::Fire;
 use super::sliced::Sliced;
-use super::{WindowOperator, WindowOutput};
+use super::WindowOperator;
 use crate::OperatorError;
+use crate::operator::OperatorOutput;
 
 /// Which periodic triggers an instant belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +37,7 @@ impl WindowOperator {
         &mut self,
         watermark: Watermark,
         clock: EventTime,
-        out: &mut WindowOutput,
+        out: &mut OperatorOutput,
     ) -> Result<(), OperatorError> {
         let due: Vec<(EventTime, Instant)> =
             if clock > self.clock { self.instants(clock).collect() } else { Vec::new() };
@@ -91,7 +92,7 @@ impl WindowOperator {
     }
 
     /// An instant of processing time: one pane for each window of that phase that has new records.
-    fn tick(&mut self, instant: Instant, out: &mut WindowOutput) -> Result<(), OperatorError> {
+    fn tick(&mut self, instant: Instant, out: &mut OperatorOutput) -> Result<(), OperatorError> {
         if !(instant.early || instant.late) || self.awaiting.is_empty() {
             return Ok(());
         }
@@ -119,7 +120,7 @@ impl WindowOperator {
     }
 
     /// What the watermark has made due: on-time panes, last late panes, purges.
-    fn fire_due(&mut self, before: Watermark, out: &mut WindowOutput) -> Result<(), OperatorError> {
+    fn fire_due(&mut self, before: Watermark, out: &mut OperatorOutput) -> Result<(), OperatorError> {
         if self.sliced.is_some() {
             self.fire_sliced(before, out);
             return Ok(());
@@ -158,7 +159,7 @@ impl WindowOperator {
     }
 
     /// As `fire_due`, where the window hook decides what fires as the watermark passes a window's end.
-    fn decide_due(&mut self, mut due: Vec<u32>, out: &mut WindowOutput) -> Result<(), OperatorError> {
+    fn decide_due(&mut self, mut due: Vec<u32>, out: &mut OperatorOutput) -> Result<(), OperatorError> {
         due.sort_by_key(|slot| self.place_in_order(*slot));
         let ended: Vec<u32> = due.iter().copied().filter(|slot| !self.windows.slot(*slot).past_end).collect();
         for slot in &ended {
@@ -193,7 +194,7 @@ impl WindowOperator {
     }
 
     /// The window's state is gone.
-    pub(super) fn purge(&mut self, slot: u32, out: &mut WindowOutput) {
+    pub(super) fn purge(&mut self, slot: u32, out: &mut OperatorOutput) {
         if self.late() == Late::None && self.is_session() {
             out.account.unshown += self.windows.slot(slot).fresh;
         }

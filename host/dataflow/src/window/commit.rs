@@ -7,14 +7,15 @@ use tidegate_types::batch::{index, index32};
 use tidegate_types::hooks::Decision;
 
 use super::run::{Fire, Undo};
-use super::{Flushed, Prep, WindowOperator, WindowOutput};
+use super::{Flushed, Prep, WindowOperator};
 use crate::OperatorError;
+use crate::operator::OperatorOutput;
 use crate::aggregate::Additions;
 use crate::side::Condemned;
 
 impl WindowOperator {
     /// Calls the hooks for the run's rows and, if no record is condemned, publishes all that the run decided.
-    pub(super) fn flush(&mut self, prep: &mut Prep, out: &mut WindowOutput) -> Result<Flushed, OperatorError> {
+    pub(super) fn flush(&mut self, prep: &mut Prep, out: &mut OperatorOutput) -> Result<Flushed, OperatorError> {
         let mut decisions = Vec::new();
         if self.run.has_rows() && self.can_condemn() {
             let before = prep.condemned.len();
@@ -69,7 +70,7 @@ impl WindowOperator {
     }
 
     /// Fires and purges what the window hook decided about the run's rows, and follows those rows.
-    fn carry_out(&mut self, decisions: &[Decision], out: &mut WindowOutput) -> Result<(), OperatorError> {
+    fn carry_out(&mut self, decisions: &[Decision], out: &mut OperatorOutput) -> Result<(), OperatorError> {
         if decisions.is_empty() {
             return Ok(());
         }

@@ -14,8 +14,9 @@ use super::custom::Made;
 use super::keys::KeyId;
 use super::run::Fire;
 use super::table::StandingPane;
-use super::{CustomWindows, WindowOperator, WindowOutput};
+use super::{CustomWindows, WindowOperator};
 use crate::OperatorError;
+use crate::operator::OperatorOutput;
 use crate::account::Account;
 use crate::side::{FailedPane, Side, SideKind};
 
@@ -35,7 +36,7 @@ impl WindowOperator {
     /// Emits one pane per firing, in order. Returns the slots of panes that a hook failed to make, in the same order.
     ///
     /// No window fires twice in one call.
-    pub(super) fn emit(&mut self, all: &[Fire], out: &mut WindowOutput) -> Result<Vec<u32>, OperatorError> {
+    pub(super) fn emit(&mut self, all: &[Fire], out: &mut OperatorOutput) -> Result<Vec<u32>, OperatorError> {
         if all.is_empty() {
             return Ok(Vec::new());
         }
@@ -80,7 +81,7 @@ impl WindowOperator {
     }
 
     /// The values of the firings, in the order of the pipeline's aggregates, and the firings that have them.
-    fn values(&mut self, fires: &[Fire], out: &mut WindowOutput) -> Result<(Vec<Fire>, Vec<Column>), OperatorError> {
+    fn values(&mut self, fires: &[Fire], out: &mut OperatorOutput) -> Result<(Vec<Fire>, Vec<Column>), OperatorError> {
         let mut fires = fires.to_vec();
         let mut hooked = Vec::new();
         while hooked.len() < self.hooks.len() && !fires.is_empty() {
@@ -117,7 +118,7 @@ impl WindowOperator {
         &mut self,
         fires: Vec<Fire>,
         columns: Vec<Column>,
-        out: &mut WindowOutput,
+        out: &mut OperatorOutput,
     ) -> Result<Emission, OperatorError> {
         let emits = self.custom.as_ref().is_some_and(CustomWindows::emits);
         if !emits || fires.is_empty() {
@@ -212,7 +213,7 @@ impl WindowOperator {
     }
 
     /// The window hook failed on a window: nothing is decided or emitted, and the state stays.
-    pub(super) fn fail_decision(&mut self, slot: u32, failure: &GuestFailure, out: &mut WindowOutput) {
+    pub(super) fn fail_decision(&mut self, slot: u32, failure: &GuestFailure, out: &mut OperatorOutput) {
         let Some(custom) = &self.custom else { return };
         let (operator, component) = (custom.operator().clone(), custom.component().clone());
         self.fail_pane(slot, &operator, &component, failure, out);
@@ -225,7 +226,7 @@ impl WindowOperator {
         operator: &Arc<str>,
         component: &Arc<ComponentId>,
         failure: &GuestFailure,
-        out: &mut WindowOutput,
+        out: &mut OperatorOutput,
     ) {
         let span = self.windows.slot(slot).span;
         let key = self.config.key_by.iter().cloned().zip(self.key_values(self.windows.slot(slot).key)).collect();

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use tidegate_connectors::SourceBatch;
 use tidegate_types::{PaneInfo, PartitionId, Value, Watermark};
 
-use super::output::{PANES_BEFORE_PAUSE, WindowOutput, Work};
+use crate::operator::{OperatorOutput, RECORDS_BEFORE_PAUSE, Work};
 use crate::{Account, Job, JobHooks, JobOptions};
 
 /// More windows of a record than an output holds panes.
@@ -67,7 +67,7 @@ fn at(times: &[i64]) -> Vec<(i64, Option<i64>)> {
 fn run(mut job: Job, records: &[(i64, Option<i64>)]) -> Ran {
     let input = job.source.process(batch(records), None).expect("no hook can fail");
     let mut ran = Ran { panes: Vec::new(), pieces: Vec::new(), account: input.account };
-    let mut out = WindowOutput::default();
+    let mut out = OperatorOutput::default();
     let mut work = job.windows[0].process(&input.batch, None, &mut out).expect("no hook can fail");
     loop {
         let taken = std::mem::take(&mut out);
@@ -97,7 +97,7 @@ fn windows_that_share_panes_fire_in_pieces() {
     let ran = run(job(&format!("type: sliding, size: {WINDOWS}ms, slide: 1ms"), ""), &at(&[0, 2 * WINDOWS]));
     assert!(ran.counts() == expected(), "{} panes", ran.panes.len());
     assert!(ran.pieces.len() >= 4, "{:?}", ran.pieces);
-    assert!(ran.pieces.iter().all(|panes| *panes < 2 * PANES_BEFORE_PAUSE), "{:?}", ran.pieces);
+    assert!(ran.pieces.iter().all(|panes| *panes < 2 * RECORDS_BEFORE_PAUSE), "{:?}", ran.pieces);
     assert_eq!((ran.account.accepted, ran.account.panes_on_time), (2, 80_000));
 }
 

@@ -10,7 +10,8 @@ use super::{KeyId, KeyTable, Sliced, StandingPane};
 use crate::aggregate::{Additions, Builtins};
 use crate::window::fire::count_pane;
 use crate::window::run::LateRow;
-use crate::window::{Prep, WindowOperator, WindowOutput};
+use crate::operator::OperatorOutput;
+use crate::window::{Prep, WindowOperator};
 
 /// Panes that are finished together: bounds the slots that hold merged values.
 const PANES_AT_ONCE: usize = 1024;
@@ -94,7 +95,7 @@ impl Sliced {
 
 impl WindowOperator {
     /// The watermark has moved on from `before`: windows fire on time, and what is gone is forgotten.
-    pub(in crate::window) fn fire_sliced(&mut self, before: Watermark, out: &mut WindowOutput) {
+    pub(in crate::window) fn fire_sliced(&mut self, before: Watermark, out: &mut OperatorOutput) {
         if let Some(sliced) = &mut self.sliced {
             let due = sliced.due_keys(self.watermark);
             sliced.firings = Some(Firings { keys: due.into_iter(), before, current: None, handled: Vec::new() });
@@ -108,7 +109,7 @@ impl WindowOperator {
     }
 
     /// Fires what the last advance of the watermark has left, until the output is full.
-    pub(in crate::window) fn go_on_firing(&mut self, out: &mut WindowOutput) {
+    pub(in crate::window) fn go_on_firing(&mut self, out: &mut OperatorOutput) {
         let Some(mut sliced) = self.sliced.take() else { return };
         if let Some(mut left) = sliced.firings.take() {
             let mut more = true;
@@ -126,7 +127,7 @@ impl WindowOperator {
     }
 
     /// A late record fires the windows of it that have ended. Under discarding their panes show that record alone.
-    pub(in crate::window) fn fire_late(&mut self, late: &LateRow, prep: &Prep, out: &mut WindowOutput) {
+    pub(in crate::window) fn fire_late(&mut self, late: &LateRow, prep: &Prep, out: &mut OperatorOutput) {
         let Some(mut sliced) = self.sliced.take() else { return };
         let mut windows = sliced.late_windows(late.target, self.watermark);
         let mut running = Running::default();
@@ -154,7 +155,7 @@ impl WindowOperator {
     }
 
     /// Emits the firings' panes in order, each after the retraction of what stands, and frees their values.
-    fn emit_sliced(&mut self, sliced: &mut Sliced, firings: Vec<Firing>, out: &mut WindowOutput) {
+    fn emit_sliced(&mut self, sliced: &mut Sliced, firings: Vec<Firing>, out: &mut OperatorOutput) {
         if firings.is_empty() {
             return;
         }

@@ -5,7 +5,7 @@ use tidegate_types::batch::index32;
 use tidegate_types::{PaneBatch, PaneOp, PartitionId, Value, Watermark};
 
 use super::script::Script;
-use crate::{Account, Job, JobHooks, JobOptions, Side, SideKind, SourceOutput, WindowOutput, Work};
+use crate::{Account, Job, JobHooks, JobOptions, Side, SideKind, SourceOutput, OperatorOutput, Work};
 
 /// A pipeline with custom windows.
 #[derive(Clone)]
@@ -124,7 +124,7 @@ impl Collected {
         self.sides.extend(sides.iter().map(side));
         self.account += account;
         for (operator, batch) in job.windows.iter_mut().zip(job.exchange.deal(batch)) {
-            let mut out = WindowOutput::default();
+            let mut out = OperatorOutput::default();
             let mut work = operator.process(&batch, None, &mut out).expect("no platform failure");
             loop {
                 let taken = std::mem::take(&mut out);

@@ -1,0 +1,110 @@
+//! What every stateful operator is: a step machine over the batches of its inputs.
+//!
+//! A *round* is what one source batch leads to, at every operator. An operator gets the round's rows of each input and its
+//! own progress, and works through them event by event: first the rows that its inputs emitted at an event, in order (a
+//! join's left input before its right one), then the move of the watermark and the clock that the event brings.
+//!
+//! What it emits is bounded: an operator whose output is full pauses, and goes on once the output was taken.
+
+use std::sync::Arc;
+
+use tidegate_types::{Batch, EventTime, PaneBatch, Progress, RowBatch};
+
+use crate::OperatorError;
+use crate::account::Account;
+use crate::report::StateSize;
+use crate::side::Side;
+
+/// One subtask of a stateful operator.
+///
+/// 1. Rows of a round arrive in order of position; `process` is given whole rounds, or rows without progress in between.
+/// 2. After [`Work::Paused`], `resume` MUST be called until it is done, before anything else.
+/// 3. Between two calls nothing is due at the operator's watermark and clock.
+/// 4. After an error the operator MUST NOT be used again; no record was condemned by it.
+pub trait Operator: Send {
+    /// The operator's id.
+    fn id(&self) -> &Arc<str>;
+
+    /// Works through a round: one batch for each input, and the operator's own progress. `now` is the wall clock's reading;
+    /// none under a virtual clock, which is the progress's.
+    ///
+    /// # Errors
+    /// If a hook cannot be called.
+    fn process(
+        &mut self,
+        inputs: Vec<Batch>,
+        progress: &Arc<Progress>,
+        now: Option<EventTime>,
+        out: &mut OperatorOutput,
+    ) -> Result<Work, OperatorError>;
+
+    /// Goes on where it paused.
+    ///
+    /// # Errors
+    /// As [`Operator::process`].
+    fn resume(&mut self, out: &mut OperatorOutput) -> Result<Work, OperatorError>;
+
+    /// The wall clock has reached `now`.
+    ///
+    /// # Errors
+    /// As [`Operator::process`].
+    fn advance_clock(&mut self, now: EventTime, out: &mut OperatorOutput) -> Result<(), OperatorError>;
+
+    /// When the wall clock makes something due by itself, if anything waits for it.
+    fn next_instant(&self) -> Option<EventTime>;
+
+    /// How much state it keeps.
+    fn state(&self) -> StateSize;
+}
+
+/// What an operator emitted.
+#[derive(Debug, Default)]
+pub struct OperatorOutput {
+    /// Panes, in the order of their firing.
+    pub panes: Vec<PaneBatch>,
+    /// Rows that are no panes, in order.
+    pub rows: Vec<RowBatch>,
+    /// Too-late, duplicate and rejected records, failed panes.
+    pub sides: Vec<Side>,
+    /// What became of the rows.
+    pub account: Account,
+    /// The records in `panes` and `rows`.
+    records: usize,
+}
+
+/// An output is full with so many records: what is emitted beyond goes on once they were taken.
+pub(crate) const RECORDS_BEFORE_PAUSE: usize = 1 << 14;
+
+impl OperatorOutput {
+    /// Adds panes after the others.
+    pub(crate) fn push(&mut self, panes: PaneBatch) {
+        self.records += panes.infos.len();
+        self.panes.push(panes);
+    }
+
+    /// Adds rows after the others.
+    pub(crate) fn push_rows(&mut self, rows: RowBatch) {
+        self.records += rows.times.len();
+        self.rows.push(rows);
+    }
+
+    /// Whether the operator is to pause.
+    pub(crate) fn is_full(&self) -> bool {
+        self.records >= RECORDS_BEFORE_PAUSE
+    }
+
+    /// Whether there is nothing in it.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.records == 0 && self.sides.is_empty() && self.account == Account::default()
+    }
+}
+
+/// Whether an operator is through with a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "a round that is paused has to be resumed"]
+pub enum Work {
+    /// It is.
+    Done,
+    /// The output is to be taken first.
+    Paused,
+}
