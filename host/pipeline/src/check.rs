@@ -11,9 +11,9 @@ pub use outputs::check_outputs;
 
 use crate::error::{PipelineError, Warning};
 use crate::ids;
-use crate::model::{Early, Pipeline, Sink};
+use crate::model::{Early, Operator, Pipeline, Sink, SinkSpec, WindowKind, Windowed};
 use crate::node::Node;
-use crate::path;
+use crate::path::{self, key};
 
 /// A rule that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,18 +21,82 @@ pub(crate) struct Fault {
     /// The place that is blamed; it may be missing from the file.
     pub(crate) path: String,
     /// A place that is in the file and shows why, where `path` is missing.
-    pub(crate) cause: &'static str,
+    pub(crate) cause: String,
     /// The reason and the way out.
     pub(crate) reason: String,
 }
 
 impl Fault {
-    pub(crate) fn new(path: impl Into<String>, cause: &'static str, reason: impl Into<String>) -> Self {
-        Self { path: path.into(), cause, reason: reason.into() }
+    pub(crate) fn new(path: impl Into<String>, cause: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { path: path.into(), cause: cause.into(), reason: reason.into() }
     }
 
     fn line(&self, root: &Node) -> Option<usize> {
-        path::line_at(root, &self.path).or_else(|| path::line_at(root, self.cause))
+        path::line_at(root, &self.path).or_else(|| path::line_at(root, &self.cause))
+    }
+}
+
+/// A window operator and where it stands: what the rules about one look at.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene<'a> {
+    /// The whole pipeline.
+    pub(crate) pipeline: &'a Pipeline,
+    /// The operator's place in [`Pipeline::operators`].
+    pub(crate) place: usize,
+    /// The operator.
+    pub(crate) operator: &'a Operator,
+    /// What it does.
+    pub(crate) windowed: &'a Windowed,
+}
+
+impl<'a> Scene<'a> {
+    /// The window operators of a pipeline.
+    pub(crate) fn all(pipeline: &'a Pipeline) -> impl Iterator<Item = Self> {
+        (0..pipeline.operators.len()).filter_map(|place| Self::of(pipeline, place))
+    }
+
+    /// An operator, if it is a window operator.
+    pub(crate) fn of(pipeline: &'a Pipeline, place: usize) -> Option<Self> {
+        let operator = pipeline.operators.get(place)?;
+        Some(Self { pipeline, place, operator, windowed: operator.windowed()? })
+    }
+
+    /// The path of one of its keys.
+    pub(crate) fn path(&self, name: &str) -> String {
+        self.pipeline.operator_path(self.place, name)
+    }
+
+    /// The path of a key of one of its objects.
+    pub(crate) fn below(&self, object: &str, name: &str) -> String {
+        key(&self.path(object), name)
+    }
+
+    /// The upsert sinks that it feeds, each with its path and its key.
+    pub(crate) fn upserts(&self) -> impl Iterator<Item = (String, &'a [String])> {
+        upserts_of(self.pipeline, self.place)
+    }
+
+    /// Whether a window may emit more than one pane: it has an early trigger or takes late records.
+    pub(crate) fn fires_more_than_once(&self) -> bool {
+        self.windowed.trigger.early != Early::None || self.windowed.window.allowed_lateness.0 > 0
+    }
+
+    /// Whether its windows are sessions.
+    pub(crate) fn is_session(&self) -> bool {
+        matches!(self.windowed.window.kind, WindowKind::Session { .. })
+    }
+}
+
+/// The upsert sinks that an operator feeds, each with its path and its key.
+pub(crate) fn upserts_of(pipeline: &Pipeline, operator: usize) -> impl Iterator<Item = (String, &[String])> {
+    pipeline.sinks_of(operator).filter_map(|(place, sink)| Some((pipeline.sink_path(place), upsert_key(sink)?)))
+}
+
+/// The key of an upsert sink.
+fn upsert_key(sink: &SinkSpec) -> Option<&[String]> {
+    match &sink.sink {
+        Sink::UpsertStore { key, .. } => Some(key),
+        _ => None,
     }
 }
 
@@ -40,7 +104,7 @@ impl Fault {
 pub(crate) fn contradictions(pipeline: &Pipeline, root: &Node) -> Result<(), PipelineError> {
     let located = |fault: Fault| PipelineError::invalid(fault.path.clone(), fault.line(root), fault.reason);
     contradictions::check(pipeline).map_err(located)?;
-    outputs::check(pipeline, &outputs::HookFields::new()).map_err(located)?;
+    outputs::check(pipeline).map_err(located)?;
     ids::check(pipeline, root)
 }
 
@@ -48,17 +112,4 @@ pub(crate) fn contradictions(pipeline: &Pipeline, root: &Node) -> Result<(), Pip
 pub(crate) fn remarks(pipeline: &Pipeline, root: &Node) -> Vec<Warning> {
     let located = |fault: Fault| Warning { path: fault.path.clone(), line: fault.line(root), reason: fault.reason };
     remarks::all(pipeline).into_iter().map(located).collect()
-}
-
-/// Whether a window may emit more than one pane: it has an early trigger or takes late records.
-fn fires_more_than_once(pipeline: &Pipeline) -> bool {
-    pipeline.trigger.early != Early::None || pipeline.window.allowed_lateness.0 > 0
-}
-
-/// The key of an upsert sink.
-fn upsert_key(pipeline: &Pipeline) -> Option<&[String]> {
-    match &pipeline.sink {
-        Sink::UpsertStore { key, .. } => Some(key),
-        _ => None,
-    }
 }

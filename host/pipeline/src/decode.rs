@@ -5,48 +5,23 @@
 
 pub(crate) mod aggregate;
 pub(crate) mod component;
+pub(crate) mod short;
 pub(crate) mod sink;
 pub(crate) mod source;
 pub(crate) mod trigger;
 pub(crate) mod window;
+pub(crate) mod windowed;
 
 use crate::error::PipelineError;
-use crate::model::{Accumulation, Checkpoint, CheckpointMode, Dedup, Pipeline, WindowKind};
+use crate::model::{Checkpoint, CheckpointMode, Form, Operator, Pipeline, SinkSpec, Source};
 use crate::nearest::list;
 use crate::node::{Content, Node};
 use crate::place::{Object, Place};
 
-/// The keys of the file.
-pub(crate) const KEYS: [&str; 16] = [
-    "job",
-    "version",
-    "source",
-    "map",
-    "key_by",
-    "dedup",
-    "window",
-    "trigger",
-    "accumulation",
-    "aggregate",
-    "late_side_output",
-    "dead_letter_output",
-    "sink",
-    "checkpoint",
-    "parallelism",
-    "max_parallelism",
-];
 /// The keys of the long form, which a later release reads.
 const LONG_FORM: [&str; 6] = ["sources", "operators", "sinks", "join", "joins", "process"];
-/// The keys of `dedup`.
-pub(crate) const DEDUP: [&str; 2] = ["field", "horizon"];
 /// The keys of `checkpoint`.
 pub(crate) const CHECKPOINT: [&str; 3] = ["interval", "mode", "unaligned_after"];
-/// The words of `accumulation`.
-pub(crate) const ACCUMULATIONS: [(&str, Accumulation); 3] = [
-    ("accumulating", Accumulation::Accumulating),
-    ("discarding", Accumulation::Discarding),
-    ("accumulating_and_retracting", Accumulation::AccumulatingAndRetracting),
-];
 /// The words of `checkpoint.mode`.
 pub(crate) const CHECKPOINT_MODES: [(&str, CheckpointMode); 2] =
     [("aligned", CheckpointMode::Aligned), ("unaligned", CheckpointMode::Unaligned)];
@@ -59,41 +34,44 @@ pub(crate) const LIMIT_MAX_PARALLELISM: u32 = 32_768;
 pub(crate) fn pipeline(root: &Node) -> Result<Pipeline, PipelineError> {
     let file = Place::root(root);
     refuse_long_form(&file)?;
-    let file = file.object("the pipeline", &KEYS)?;
-    let job = file.require("job", "name the job, such as `job: campaign-metrics`")?.name("the job's name")?;
-    let version = file.require("version", "number it, such as `version: 1`")?.integer("`version`", 0, u64::MAX)?;
-    let source = source::decode(&file.require("source", "say which log is read and how its watermark is made")?)?;
-    let map = file.get("map").map(|place| component::hook(&place, "map")).transpose()?;
-    let key_by =
-        file.require("key_by", "list the key's fields, or write `key_by: []` for one key")?.fields("`key_by`")?;
-    let dedup = file.get("dedup").map(|place| dedup(&place)).transpose()?;
-    let window =
-        window::decode(&file.require("window", "choose windows, such as `window: {type: tumbling, size: 1m}`")?)?;
-    let global = matches!(window.kind, WindowKind::Global);
-    let trigger = trigger::decode(file.get("trigger").as_ref(), global)?;
-    let accumulation =
-        file.get("accumulation").map(|place| place.choice("an accumulation", &ACCUMULATIONS)).transpose()?;
-    let aggregates =
-        aggregate::decode(&file.require("aggregate", "say what is computed, such as `aggregate: {clicks: count}`")?)?;
-    let max_parallelism = max_parallelism(&file)?;
-    Ok(Pipeline {
-        job,
-        version,
-        source,
-        map,
-        key_by,
-        dedup,
-        window,
-        trigger,
-        accumulation: accumulation.unwrap_or(Accumulation::Accumulating),
-        aggregates,
-        late_side_output: log(&file, "late_side_output")?,
-        dead_letter_output: log(&file, "dead_letter_output")?,
-        sink: sink::decode(&file.require("sink", "say where panes go, such as `sink: {type: log, log: out}`")?)?,
-        checkpoint: file.get("checkpoint").map(|place| checkpoint(&place)).transpose()?,
-        parallelism: parallelism(&file, max_parallelism)?,
-        max_parallelism,
-    })
+    short::decode(&file)
+}
+
+/// Sources, operators and sinks.
+type Graph = (Vec<Source>, Vec<Operator>, Vec<SinkSpec>);
+
+/// The keys that stand before the graph in both forms.
+struct Job {
+    job: String,
+    version: u64,
+}
+
+impl Job {
+    /// Reads the keys before the graph.
+    fn head(file: &Object<'_>) -> Result<Self, PipelineError> {
+        let job = file.require("job", "name the job, such as `job: campaign-metrics`")?.name("the job's name")?;
+        let version = file.require("version", "number it, such as `version: 1`")?.integer("`version`", 0, u64::MAX)?;
+        Ok(Self { job, version })
+    }
+
+    /// Reads the keys after the graph.
+    fn tail(self, file: &Object<'_>, form: Form, graph: Graph) -> Result<Pipeline, PipelineError> {
+        let (sources, operators, sinks) = graph;
+        let max_parallelism = max_parallelism(file)?;
+        Ok(Pipeline {
+            job: self.job,
+            version: self.version,
+            precedence: 0,
+            form,
+            sources,
+            operators,
+            sinks,
+            dead_letter_output: log(file, "dead_letter_output")?,
+            checkpoint: file.get("checkpoint").map(|place| checkpoint(&place)).transpose()?,
+            parallelism: parallelism(file, max_parallelism)?,
+            max_parallelism,
+        })
+    }
 }
 
 /// Names the long form where it is used, instead of calling its keys unknown.
@@ -112,13 +90,6 @@ fn refuse_long_form(file: &Place<'_>) -> Result<(), PipelineError> {
         }
     }
     Ok(())
-}
-
-fn dedup(place: &Place<'_>) -> Result<Dedup, PipelineError> {
-    let object = place.object("`dedup`", &DEDUP)?;
-    let field = object.require("field", "name the field that identifies a record")?.field()?;
-    let horizon = object.require("horizon", "say how long identities are remembered, such as `10m`")?.duration()?;
-    Ok(Dedup { field, horizon })
 }
 
 fn log(file: &Object<'_>, key: &str) -> Result<Option<String>, PipelineError> {

@@ -7,6 +7,7 @@ mod check;
 mod decode;
 mod duration;
 mod error;
+mod graph;
 mod ids;
 mod model;
 mod nearest;
@@ -21,11 +22,12 @@ mod supported;
 
 pub use check::check_outputs;
 pub use error::{ErrorCode, PipelineError, Warning};
+pub use graph::{HookRole, NamedHook};
 pub use ids::{OperatorId, OperatorKind, operator_ids};
 pub use model::{
     Accumulation, Aggregate, Checkpoint, CheckpointMode, ComponentRef, Condition, Dedup, Early, Form, Format, Function,
-    Hook, Join, JoinKind, JoinOutput, JoinSide, Late, Matching, Operator, OperatorSpec, Pipeline, Process, Selected, Sink,
-    SinkSpec, Source, Stamp, Strategy, Trigger, Upstream, WatermarkSpec, Window, WindowKind, Windowed,
+    Hook, Join, JoinKind, JoinOutput, JoinSide, Late, Matching, Operator, OperatorSpec, Pipeline, Process, Selected,
+    Sink, SinkSpec, Source, Stamp, Strategy, Trigger, Upstream, WatermarkSpec, Window, WindowKind, Windowed,
 };
 pub use parsed::{Parsed, parse};
 pub use schema::json_schema;

@@ -39,18 +39,23 @@ pub(crate) fn escape(message: &str) -> String {
 
 /// The line of the value at `path`, if there is one.
 pub(crate) fn line_at(root: &Node, path: &str) -> Option<usize> {
-    node_at(root, "", path).map(|node| node.line)
+    node_at(root, path).map(|node| node.line)
+}
+
+/// The value at `path`, if there is one.
+pub(crate) fn node_at<'a>(root: &'a Node, path: &str) -> Option<&'a Node> {
+    walk(root, "", path)
 }
 
 /// Walks down to `path` by comparing the paths of children with it.
-fn node_at<'a>(node: &'a Node, here: &str, path: &str) -> Option<&'a Node> {
+fn walk<'a>(node: &'a Node, here: &str, path: &str) -> Option<&'a Node> {
     if here == path {
         return Some(node);
     }
     let descend = |child: String, node: &'a Node| {
         let rest = path.strip_prefix(child.as_str())?;
         let belongs = rest.is_empty() || rest.starts_with(['.', '[']);
-        if belongs { node_at(node, &child, path) } else { None }
+        if belongs { walk(node, &child, path) } else { None }
     };
     match &node.content {
         Content::Map(entries) => entries.iter().find_map(|entry| descend(key(here, &entry.key), &entry.value)),

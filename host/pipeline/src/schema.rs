@@ -39,7 +39,7 @@ fn properties() -> Value {
         "trigger": computing::trigger(),
         "accumulation": {
             "description": "What a pane holds when its window fires more than once.",
-            "enum": words(&decode::ACCUMULATIONS),
+            "enum": words(&decode::windowed::ACCUMULATIONS),
             "default": "accumulating",
         },
         "aggregate": computing::aggregate(),
@@ -93,7 +93,7 @@ fn dedup() -> Value {
         "field": described(reference("field"), "The field that identifies a record within its key."),
         "horizon": described(reference("duration"), "How long in event time an identity is remembered."),
     });
-    described(object(properties, &decode::DEDUP), "Drops records whose identity was accepted before.")
+    described(object(properties, &decode::windowed::DEDUP), "Drops records whose identity was accepted before.")
 }
 
 fn checkpoint() -> Value {

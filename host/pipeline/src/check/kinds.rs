@@ -4,31 +4,32 @@
 
 use tidegate_types::{FieldType, Kind, Value};
 
-use super::Fault;
-use crate::model::{Aggregate, Condition, Function, Pipeline};
+use super::{Fault, Scene};
+use crate::model::{Aggregate, Condition, Function, Source, Upstream};
 use crate::path::{key, quoted};
 
 /// The aggregates over a kind that they cannot take. Such a file is legal: each record with a value there is rejected.
-pub(super) fn never_taken(pipeline: &Pipeline) -> Vec<Fault> {
+pub(super) fn never_taken(scene: Scene<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();
-    for aggregate in &pipeline.aggregates {
+    for aggregate in &scene.windowed.aggregates {
         let Aggregate::Builtin { name, function, field: Some(field), .. } = aggregate else { continue };
-        let Some(kind) = declared(pipeline, field) else { continue };
+        let Some((source, kind)) = declared(scene, field) else { continue };
         if let Some(takes) = refused(*function, kind) {
             let reason = format!(
                 "{} is declared as {kind}, and this function takes {takes}: every record with a value there will be \
-                 rejected; use another field or function, or correct `source.schema`",
-                quoted(field)
+                 rejected; use another field or function, or correct `{}`",
+                quoted(field),
+                key(&source, "schema")
             );
-            faults.push(Fault::new(key("aggregate", name), "aggregate", reason));
+            faults.push(Fault::new(scene.below("aggregate", name), scene.path("aggregate"), reason));
         }
     }
     faults
 }
 
 /// The kind that a condition compares with and the declared one, where they can never be equal.
-pub(super) fn never_equal(pipeline: &Pipeline, condition: &Condition) -> Option<(&'static str, Kind)> {
-    let declared = declared(pipeline, &condition.field)?;
+pub(super) fn never_equal(scene: Scene<'_>, condition: &Condition) -> Option<(&'static str, Kind)> {
+    let (_, declared) = declared(scene, &condition.field)?;
     let (given, possible) = match condition.equals {
         Value::Null => return None,
         Value::Bool(_) => ("bool", declared == Kind::Bool),
@@ -41,13 +42,12 @@ pub(super) fn never_equal(pipeline: &Pipeline, condition: &Condition) -> Option<
     if possible { None } else { Some((given, declared)) }
 }
 
-/// The declared kind of a field that no hook changes.
-fn declared(pipeline: &Pipeline, name: &str) -> Option<Kind> {
-    if pipeline.map.is_some() {
-        return None;
-    }
-    match pipeline.source.schema.iter().find(|field| field.name == name)?.field_type {
-        FieldType::Typed { kind, .. } => Some(kind),
+/// The declared kind of a field that no hook changes, and the path of the source that declares it.
+fn declared(scene: Scene<'_>, name: &str) -> Option<(String, Kind)> {
+    let [Upstream::Source(place)] = scene.operator.inputs[..] else { return None };
+    let source: &Source = scene.pipeline.sources.get(place).filter(|source| source.map.is_none())?;
+    match source.schema.iter().find(|field| field.name == name)?.field_type {
+        FieldType::Typed { kind, .. } => Some((scene.pipeline.source_path(place), kind)),
         FieldType::Dynamic => None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Fault, upsert_key};
+use super::{Fault, Scene};
 use crate::error::PipelineError;
 use crate::model::{Aggregate, Pipeline};
 use crate::nearest::suggestion;
@@ -14,44 +14,58 @@ const PLATFORM: [&str; 5] = ["window_start", "window_end", "pane", "watermark", 
 const BOUNDS: [&str; 2] = ["window_start", "window_end"];
 
 /// The output fields of aggregate hooks, by the name of their entry in `aggregate`.
-pub(super) type HookFields = BTreeMap<String, Vec<String>>;
+type HookFields = BTreeMap<String, Vec<String>>;
 
-/// Checks the names of a pane's fields once the output fields of the aggregate hooks are known.
+/// Checks the names of a pane's fields once the output fields of the aggregate hooks are known. Operators without windows
+/// have no panes, and nothing is checked.
 ///
-/// `hook_fields`: the output fields of each aggregate hook, by the name of its entry in `aggregate`.
+/// `operator`: its place in [`Pipeline::operators`]. `hook_fields`: the output fields of each of its aggregate hooks, by the
+/// name of its entry in `aggregate`.
 ///
 /// # Errors
 /// `invalid-pipeline` where a name would stand twice in a pane or belongs to the platform (at `aggregate.<name>`), or
 /// where the upsert key names a field that no pane has (at `sink.key[<place>]`). Lines are not known here.
-pub fn check_outputs(pipeline: &Pipeline, hook_fields: &BTreeMap<String, Vec<String>>) -> Result<(), PipelineError> {
-    check(pipeline, hook_fields).map_err(|fault| PipelineError::invalid(fault.path, None, fault.reason))
+pub fn check_outputs(
+    pipeline: &Pipeline,
+    operator: usize,
+    hook_fields: &BTreeMap<String, Vec<String>>,
+) -> Result<(), PipelineError> {
+    let Some(scene) = Scene::of(pipeline, operator) else { return Ok(()) };
+    panes(scene, hook_fields).map_err(|fault| PipelineError::invalid(fault.path, None, fault.reason))
+}
+
+/// The same for all operators, as far as the file alone tells.
+pub(super) fn check(pipeline: &Pipeline) -> Result<(), Fault> {
+    Scene::all(pipeline).try_for_each(|scene| panes(scene, &HookFields::new()))
 }
 
 /// The first name that stands twice or does not exist. Hooks that `hook_fields` does not name may put out anything.
-pub(super) fn check(pipeline: &Pipeline, hook_fields: &HookFields) -> Result<(), Fault> {
+fn panes(scene: Scene<'_>, hook_fields: &HookFields) -> Result<(), Fault> {
     let mut taken: BTreeMap<&str, String> = PLATFORM.iter().map(|name| (*name, "the platform".to_owned())).collect();
-    for (index, name) in pipeline.key_by.iter().enumerate() {
-        take(&mut taken, name, item("key_by", index), "the key")?;
+    let base = scene.path("aggregate");
+    for (index, name) in scene.windowed.key_by.iter().enumerate() {
+        let fault = take(&mut taken, name, "the key");
+        fault.map_err(|reason| Fault::new(item(&scene.path("key_by"), index), base.clone(), reason))?;
     }
     let mut open = false;
-    for aggregate in &pipeline.aggregates {
-        let path = key("aggregate", aggregate.name());
+    for aggregate in &scene.windowed.aggregates {
+        let fault = |reason| Fault::new(key(&base, aggregate.name()), base.clone(), reason);
         match aggregate {
-            Aggregate::Builtin { name, .. } => take(&mut taken, name, path, "another aggregate")?,
+            Aggregate::Builtin { name, .. } => take(&mut taken, name, "another aggregate").map_err(fault)?,
             Aggregate::Hook { name, .. } => match hook_fields.get(name) {
                 Some(fields) => {
                     let owner = format!("the hook {}", quoted(name));
-                    fields.iter().try_for_each(|field| take(&mut taken, field, path.clone(), &owner))?;
+                    fields.iter().try_for_each(|field| take(&mut taken, field, &owner)).map_err(fault)?;
                 }
                 None => open = true,
             },
         }
     }
-    if open { Ok(()) } else { upsert_key_exists(pipeline, &taken) }
+    if open { Ok(()) } else { upsert_key_exists(scene, &taken) }
 }
 
-/// Gives `name` to `owner`, unless it has one.
-fn take<'a>(taken: &mut BTreeMap<&'a str, String>, name: &'a str, path: String, owner: &str) -> Result<(), Fault> {
+/// Gives `name` to `owner`, unless it has one; the error is the reason.
+fn take<'a>(taken: &mut BTreeMap<&'a str, String>, name: &'a str, owner: &str) -> Result<(), String> {
     match taken.insert(name, owner.to_owned()) {
         None => Ok(()),
         Some(first) => {
@@ -60,23 +74,26 @@ fn take<'a>(taken: &mut BTreeMap<&'a str, String>, name: &'a str, path: String, 
             } else {
                 "give the aggregate another name and, where needed, say `field`"
             };
-            let reason = format!("the output field {} belongs to {first} already; {mend}", quoted(name));
-            Err(Fault::new(path, "aggregate", reason))
+            Err(format!("the output field {} belongs to {first} already; {mend}", quoted(name)))
         }
     }
 }
 
-fn upsert_key_exists(pipeline: &Pipeline, taken: &BTreeMap<&str, String>) -> Result<(), Fault> {
-    for (index, name) in upsert_key(pipeline).unwrap_or_default().iter().enumerate() {
-        let path = item("sink.key", index);
-        if !taken.contains_key(name.as_str()) {
-            let known: Vec<&str> = pipeline.key_by.iter().map(String::as_str).chain(BOUNDS).collect();
-            let reason = format!("panes have no field {}; {}", quoted(name), suggestion(name, &known));
-            return Err(Fault::new(path, "sink.key", reason));
-        }
-        if PLATFORM.contains(&name.as_str()) && !BOUNDS.contains(&name.as_str()) {
-            let reason = format!("{} differs from pane to pane and identifies no row; remove it", quoted(name));
-            return Err(Fault::new(path, "sink.key", reason));
+fn upsert_key_exists(scene: Scene<'_>, taken: &BTreeMap<&str, String>) -> Result<(), Fault> {
+    for (sink, fields) in scene.upserts() {
+        let base = key(&sink, "key");
+        for (index, name) in fields.iter().enumerate() {
+            let fault = |reason| Fault::new(item(&base, index), base.clone(), reason);
+            if !taken.contains_key(name.as_str()) {
+                let known: Vec<&str> = scene.windowed.key_by.iter().map(String::as_str).chain(BOUNDS).collect();
+                return Err(fault(format!("panes have no field {}; {}", quoted(name), suggestion(name, &known))));
+            }
+            if PLATFORM.contains(&name.as_str()) && !BOUNDS.contains(&name.as_str()) {
+                return Err(fault(format!(
+                    "{} differs from pane to pane and identifies no row; remove it",
+                    quoted(name)
+                )));
+            }
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use super::component;
 use crate::error::PipelineError;
+use crate::ids;
 use crate::model::{Aggregate, Condition, Function};
 use crate::nearest::suggestion;
 use crate::node::Content;
@@ -35,7 +36,8 @@ pub(crate) enum FunctionName {
     TopK,
 }
 
-pub(crate) fn decode(place: &Place<'_>) -> Result<Vec<Aggregate>, PipelineError> {
+/// Decodes the object. `operator`: the name that the ids of hooks begin with; none in the short form.
+pub(crate) fn decode(place: &Place<'_>, operator: Option<&str>) -> Result<Vec<Aggregate>, PipelineError> {
     let entries = place.entries("`aggregate`")?;
     if entries.is_empty() {
         return Err(place.refuse("nothing is computed; name at least one aggregate, such as `clicks: count`"));
@@ -44,10 +46,10 @@ pub(crate) fn decode(place: &Place<'_>) -> Result<Vec<Aggregate>, PipelineError>
         let reason = format!("{} aggregates are too many; use at most {MAX_AGGREGATES}", entries.len());
         return Err(place.refuse(reason));
     }
-    entries.into_iter().map(|(entry, place)| one(&entry.key, &place)).collect()
+    entries.into_iter().map(|(entry, place)| one(&entry.key, &place, operator)).collect()
 }
 
-fn one(name: &str, place: &Place<'_>) -> Result<Aggregate, PipelineError> {
+fn one(name: &str, place: &Place<'_>, operator: Option<&str>) -> Result<Aggregate, PipelineError> {
     if name.is_empty() {
         return Err(place.refuse("an aggregate's name is empty; it becomes the name of the output field"));
     }
@@ -59,7 +61,7 @@ fn one(name: &str, place: &Place<'_>) -> Result<Aggregate, PipelineError> {
         );
     }
     if has("component") {
-        let hook = component::hook(place, &format!("aggregate.{name}"))?;
+        let hook = component::hook(place, &ids::aggregate(operator, name))?;
         return Ok(Aggregate::Hook { name: name.to_owned(), hook });
     }
     let known: Vec<&str> = BUILTIN.iter().chain(&component::KEYS).copied().collect();

@@ -51,7 +51,8 @@ pub(crate) enum StrategyName {
     None,
 }
 
-pub(crate) fn decode(place: &Place<'_>) -> Result<Source, PipelineError> {
+/// Decodes the object; the map hook stands elsewhere.
+pub(crate) fn decode(place: &Place<'_>, name: &str) -> Result<Source, PipelineError> {
     let object = place.object("`source`", &KEYS)?;
     let log = object.require("log", "name the log that is read")?.name("the log's name")?;
     let format = object.get("format").map(|place| place.choice("a format", &FORMATS)).transpose()?;
@@ -63,7 +64,7 @@ pub(crate) fn decode(place: &Place<'_>) -> Result<Source, PipelineError> {
     if format == Format::Raw {
         refuse_fields_of_raw(&object)?;
     }
-    Ok(Source { log, format, timestamp_field, schema, watermark })
+    Ok(Source { name: name.to_owned(), log, format, timestamp_field, schema, watermark, map: None })
 }
 
 /// Raw records have no fields before the map hook.

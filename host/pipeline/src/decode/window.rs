@@ -52,7 +52,8 @@ impl WindowType {
     }
 }
 
-pub(crate) fn decode(place: &Place<'_>) -> Result<Window, PipelineError> {
+/// Decodes the object. `uid`: the id of custom windows whose hook has none of its own.
+pub(crate) fn decode(place: &Place<'_>, uid: &str) -> Result<Window, PipelineError> {
     let object = place.object("`window`", &KEYS)?;
     let window_type =
         object.require("type", "choose one, such as `type: tumbling`")?.choice("a window type", &TYPES)?;
@@ -67,7 +68,7 @@ pub(crate) fn decode(place: &Place<'_>) -> Result<Window, PipelineError> {
         WindowType::Sliding => sliding(&object)?,
         WindowType::Session => session(&object)?,
         WindowType::Global => WindowKind::Global,
-        WindowType::Custom => WindowKind::Custom { hook: component::from_object(&object, "window")? },
+        WindowType::Custom => WindowKind::Custom { hook: component::from_object(&object, uid)? },
     };
     Ok(Window { kind, allowed_lateness: optional(&object, "allowed_lateness")? })
 }

@@ -29,6 +29,13 @@ fn edited_all(edits: &[(&str, &str)]) -> String {
     })
 }
 
+/// The only window operator of a pipeline.
+fn windowed(text: &str) -> crate::Windowed {
+    let pipeline = accept(text).pipeline;
+    assert_eq!(pipeline.operators.len(), 1, "{text}");
+    pipeline.operators[0].windowed().expect("a window operator").clone()
+}
+
 fn accept(text: &str) -> Parsed {
     parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"))
 }

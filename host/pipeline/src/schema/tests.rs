@@ -138,10 +138,10 @@ fn accepts_the_specification_and_the_base_file() {
 fn knows_the_keys_of_the_decoders() {
     let schema = json_schema();
     let properties = &schema["properties"];
-    assert_eq!(keys(&schema), set(&decode::KEYS));
+    assert_eq!(keys(&schema), set(&decode::short::KEYS));
     assert_eq!(keys(&properties["source"]), set(&source::KEYS));
     assert_eq!(keys(&properties["source"]["properties"]["watermark"]), set(&source::WATERMARK));
-    assert_eq!(keys(&properties["dedup"]), set(&decode::DEDUP));
+    assert_eq!(keys(&properties["dedup"]), set(&decode::windowed::DEDUP));
     assert_eq!(keys(&properties["window"]), set(&window::KEYS));
     assert_eq!(keys(&properties["trigger"]), set(&trigger::KEYS));
     assert_eq!(keys(&properties["sink"]), set(&sink::KEYS));

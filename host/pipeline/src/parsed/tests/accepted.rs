@@ -2,10 +2,11 @@
 
 use tidegate_types::{Field, Kind, Millis, Value};
 
-use super::{SPECIFICATION, accept, edited, edited_all};
+use super::{SPECIFICATION, accept, edited, edited_all, windowed};
 use crate::{
-    Accumulation, Aggregate, Checkpoint, CheckpointMode, ComponentRef, Condition, Dedup, Early, Format, Function, Hook,
-    Late, Pipeline, Sink, Source, Strategy, Trigger, WatermarkSpec, Window, WindowKind, operator_ids,
+    Accumulation, Aggregate, Checkpoint, CheckpointMode, ComponentRef, Condition, Dedup, Early, Form, Format, Function,
+    Hook, Late, Operator, OperatorSpec, Pipeline, Sink, SinkSpec, Source, Stamp, Strategy, Trigger, Upstream,
+    WatermarkSpec, Window, WindowKind, Windowed, operator_ids,
 };
 
 fn own(names: &[&str]) -> Vec<String> {
@@ -19,21 +20,20 @@ fn of_its_own_name(name: &str, function: Function) -> Aggregate {
 #[test]
 fn accepts_the_specification_as_it_stands() {
     let parsed = accept(SPECIFICATION);
-    let expected = Pipeline {
-        job: "campaign-metrics".into(),
-        version: 14,
-        source: Source {
-            log: "ad-events".into(),
-            format: Format::Json,
-            timestamp_field: Some("event_time".into()),
-            schema: vec![],
-            watermark: WatermarkSpec {
-                strategy: Strategy::BoundedOutOfOrderness { max_delay: Millis(30_000) },
-                idle_partition_timeout: Some(Millis(60_000)),
-                max_drift: None,
-            },
+    let source = Source {
+        name: "source".into(),
+        log: "ad-events".into(),
+        format: Format::Json,
+        timestamp_field: Some("event_time".into()),
+        schema: vec![],
+        watermark: WatermarkSpec {
+            strategy: Strategy::BoundedOutOfOrderness { max_delay: Millis(30_000) },
+            idle_partition_timeout: Some(Millis(60_000)),
+            max_drift: None,
         },
         map: None,
+    };
+    let windowed = Windowed {
         key_by: own(&["campaign_id", "country"]),
         dedup: Some(Dedup { field: "event_id".into(), horizon: Millis(600_000) }),
         window: Window {
@@ -48,11 +48,27 @@ fn accepts_the_specification_as_it_stands() {
             of_its_own_name("spend_micros", Function::Sum),
         ],
         late_side_output: Some("ad-events-too-late".into()),
+    };
+    let key = own(&["campaign_id", "country", "window_start"]);
+    let expected = Pipeline {
+        job: "campaign-metrics".into(),
+        version: 14,
+        precedence: 0,
+        form: Form::Short,
+        sources: vec![source],
+        operators: vec![Operator {
+            name: "window".into(),
+            place: 0,
+            inputs: vec![Upstream::Source(0)],
+            kind: OperatorSpec::Window(windowed),
+        }],
+        sinks: vec![SinkSpec {
+            name: "sink".into(),
+            input: 0,
+            sink: Sink::UpsertStore { table: "campaign_minute".into(), key },
+            stamp: Stamp::default(),
+        }],
         dead_letter_output: None,
-        sink: Sink::UpsertStore {
-            table: "campaign_minute".into(),
-            key: own(&["campaign_id", "country", "window_start"]),
-        },
         checkpoint: Some(Checkpoint {
             interval: Millis(30_000),
             mode: CheckpointMode::Aligned,
@@ -70,13 +86,14 @@ fn accepts_the_specification_as_it_stands() {
 #[test]
 fn fills_in_every_default() {
     let pipeline = accept(super::BASE).pipeline;
-    assert_eq!(pipeline.trigger, Trigger { early: Early::None, late: Late::EveryElement });
-    assert_eq!(pipeline.accumulation, Accumulation::Accumulating);
-    assert_eq!(pipeline.window.allowed_lateness, Millis(0));
+    let window = windowed(super::BASE);
+    assert_eq!(window.trigger, Trigger { early: Early::None, late: Late::EveryElement });
+    assert_eq!(window.accumulation, Accumulation::Accumulating);
+    assert_eq!(window.window.allowed_lateness, Millis(0));
     assert_eq!((pipeline.parallelism, pipeline.max_parallelism), (None, 1024));
-    assert_eq!((pipeline.map, pipeline.dedup, pipeline.checkpoint), (None, None, None));
-    assert_eq!((pipeline.late_side_output, pipeline.dead_letter_output), (None, None));
-    assert_eq!(pipeline.source.format, Format::Json);
+    assert_eq!((&pipeline.sources[0].map, window.dedup, pipeline.checkpoint), (&None, None, None));
+    assert_eq!((window.late_side_output, pipeline.dead_letter_output), (None, None));
+    assert_eq!(pipeline.sources[0].format, Format::Json);
 }
 
 #[test]
@@ -85,7 +102,7 @@ fn reads_every_window() {
         ("type: upsert_store\n  table: clicks_minute\n  key: [shop, country, window_start]", "type: log\n  log: out");
     let window = |window: &str| {
         let text = format!("window: {window}\ntrigger: {{early: every 3 elements}}\n");
-        accept(&edited_all(&[("window:\n  type: tumbling\n  size: 1m\n", &text), log])).pipeline.window
+        windowed(&edited_all(&[("window:\n  type: tumbling\n  size: 1m\n", &text), log])).window
     };
     let millis = Millis;
     let cases = [
@@ -119,12 +136,12 @@ fn reads_every_window() {
 #[test]
 fn gives_global_windows_no_late_panes() {
     let global = edited("  type: tumbling\n  size: 1m\n", "  type: global\ntrigger: {early: every 3 elements}\n");
-    assert_eq!(accept(&global).pipeline.trigger, Trigger { early: Early::EveryElements(3), late: Late::None });
+    assert_eq!(windowed(&global).trigger, Trigger { early: Early::EveryElements(3), late: Late::None });
 }
 
 #[test]
 fn reads_every_trigger() {
-    let trigger = |text: &str| accept(&edited("version: 1", &format!("version: 1\ntrigger: {text}"))).pipeline.trigger;
+    let trigger = |text: &str| windowed(&edited("version: 1", &format!("version: 1\ntrigger: {text}"))).trigger;
     let ten = Millis(10_000);
     assert_eq!(trigger("{}"), Trigger { early: Early::None, late: Late::EveryElement });
     assert_eq!(trigger("{early: none, late: none}"), Trigger { early: Early::None, late: Late::None });
@@ -137,7 +154,7 @@ fn reads_every_trigger() {
 fn reads_every_watermark_strategy() {
     let watermark = |text: &str| {
         let old = "  watermark:\n    strategy: bounded_out_of_orderness\n    max_delay: 30s\n";
-        accept(&edited(old, &format!("  watermark: {text}\n"))).pipeline.source.watermark
+        accept(&edited(old, &format!("  watermark: {text}\n"))).pipeline.sources[0].watermark.clone()
     };
     let plain = |strategy| WatermarkSpec { strategy, idle_partition_timeout: None, max_drift: None };
     let zero = Strategy::BoundedOutOfOrderness { max_delay: Millis(0) };
@@ -162,12 +179,12 @@ fn reads_declared_fields_in_order() {
         Field::typed("raw", Kind::Bytes, false),
         Field::typed("odd name", Kind::Int, false),
     ];
-    assert_eq!(pipeline.source.schema, expected);
+    assert_eq!(pipeline.sources[0].schema, expected);
 }
 
 #[test]
 fn reads_every_aggregate() {
-    let aggregates = |text: &str| accept(&edited("  rows: {fn: count}\n  price: sum\n", text)).pipeline.aggregates;
+    let aggregates = |text: &str| windowed(&edited("  rows: {fn: count}\n  price: sum\n", text)).aggregates;
     let builtin = |name: &str, function, field: Option<&str>| Aggregate::Builtin {
         name: name.into(),
         function,
@@ -208,7 +225,7 @@ fn reads_every_aggregate() {
 fn keeps_the_type_of_what_a_condition_equals() {
     let equals = |text: &str| {
         let aggregate = format!("{{fn: count, where: {{field: kind, equals: {text}}}}}");
-        match &accept(&edited("{fn: count}", &aggregate)).pipeline.aggregates[0] {
+        match &windowed(&edited("{fn: count}", &aggregate)).aggregates[0] {
             Aggregate::Builtin { condition: Some(Condition { field, equals }), .. } => {
                 assert_eq!(field, "kind");
                 equals.clone()
@@ -248,7 +265,7 @@ fn keeps_the_type_of_what_a_condition_equals() {
 fn reads_every_sink() {
     let sink = |text: &str| {
         let old = "sink:\n  type: upsert_store\n  table: clicks_minute\n  key: [shop, country, window_start]\n";
-        accept(&edited(old, &format!("sink: {text}\n"))).pipeline.sink
+        accept(&edited(old, &format!("sink: {text}\n"))).pipeline.sinks[0].sink.clone()
     };
     assert_eq!(sink("{type: log, log: out}"), Sink::Log { log: "out".into() });
     assert_eq!(sink("{type: transactional_log, log: out}"), Sink::TransactionalLog { log: "out".into() });
@@ -261,7 +278,7 @@ fn takes_an_empty_key_as_one_key() {
     let text =
         edited_all(&[("key_by: [shop, country]", "key_by: []"), ("[shop, country, window_start]", "[window_start]")]);
     let parsed = accept(&text);
-    assert_eq!(parsed.pipeline.key_by, Vec::<String>::new());
+    assert_eq!(parsed.pipeline.operators[0].key_by(), Vec::<String>::new());
     assert_eq!(parsed.warnings, []);
 }
 
@@ -290,7 +307,7 @@ fn checks_the_output_fields_of_hooks_once_they_are_known() {
     let parsed = accept(&text);
     let check = |fields: &[&str]| {
         let known = [("sketch".to_owned(), own(fields))].into();
-        crate::check_outputs(&parsed.pipeline, &known).map_err(|error| parsed.locate(error).to_string())
+        crate::check_outputs(&parsed.pipeline, 0, &known).map_err(|error| parsed.locate(error).to_string())
     };
     assert_eq!(check(&["p50", "bucket"]), Ok(()));
     let error = check(&["rows", "bucket"]).expect_err("two fields of one name");
