@@ -12,11 +12,14 @@ use crate::sources::Sources;
 use crate::task::RowsOf;
 
 mod assembly;
+mod building;
 mod fields;
 mod hooks;
+mod steps;
 mod wiring;
 
 pub use hooks::{JobHooks, OpenHooks};
+pub use steps::{Step, Steps};
 pub use wiring::Tasks;
 
 /// A pipeline that its hooks do not fit.

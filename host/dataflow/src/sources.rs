@@ -10,7 +10,7 @@ use tidegate_connectors::SourceBatch;
 use tidegate_formats::Claim;
 use tidegate_types::batch::index;
 use tidegate_types::{
-    Arrivals, Batch, EventTime, NO_CLOCK, PartitionId, Progress, ProgressEntry, Value, Watermark,
+    Arrivals, Batch, EventTime, NO_CLOCK, PartitionId, Progress, ProgressEntry, Watermark,
 };
 
 use crate::OperatorError;
@@ -310,16 +310,4 @@ fn claimed(claim: Claim, own: EventTime) -> Option<EventTime> {
         Claim::OwnTime => Some(own),
         Claim::At(time) => Some(time),
     }
-}
-
-/// The partitions of a reader that reads several sources: of each its source, and its place there.
-///
-/// `counts`: how many partitions each source has; the reader has those of the first source first.
-#[must_use]
-pub fn partitions_of_sources(counts: &[usize]) -> Vec<(usize, PartitionId)> {
-    let of = |(source, count): (usize, &usize)| {
-        let ids = 0..u32::try_from(*count).unwrap_or(u32::MAX);
-        ids.map(move |id| (source, PartitionId(id)))
-    };
-    counts.iter().enumerate().flat_map(of).collect()
 }

@@ -9,14 +9,16 @@ use tidegate_types::{EventTime, PaneBatch, RowBatch, Value, Watermark};
 
 use crate::OperatorError;
 use crate::account::Account;
-use crate::report::{OperatorReport, OperatorStanding, SourceReport, StateSize};
+use crate::report::{OperatorReport, OperatorStanding, SourceReport};
 use crate::side::Side;
 
 mod operator;
 mod source;
 
 pub use operator::OperatorTask;
+pub(crate) use operator::{RowsOf, Ways};
 pub use source::SourceTask;
+pub(crate) use source::Way;
 
 /// What a step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -47,7 +47,7 @@ use table::{SlotRef, WindowTable};
 use unshown::Unshown;
 
 /// The window operator of one subtask.
-pub struct WindowOperator {
+pub(crate) struct WindowOperator {
     config: WindowConfig,
     keys: KeyTable,
     windows: WindowTable,
@@ -133,7 +133,8 @@ impl WindowOperator {
 
     /// The operator's watermark.
     #[must_use]
-    pub fn watermark(&self) -> Watermark {
+    #[cfg(test)]
+    pub(crate) fn watermark(&self) -> Watermark {
         self.watermark
     }
 

@@ -114,7 +114,7 @@ fn run(case: &Case, input: &[SourceBatch]) -> Outcome {
     let options = JobOptions {
         parallelism: 1,
         batch_rows: BATCH_ROWS,
-        partitions: vec![Value::Int(0)],
+        partitions: SourcePartition::of_one_source(&[Value::Int(0)]),
         arrival_field: Some("arrival".into()),
         wall_clock: None,
     };

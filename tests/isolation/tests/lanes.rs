@@ -94,7 +94,7 @@ fn run(lanes: &Lanes, map: Option<Box<dyn MapHook>>, records: Option<u64>, conde
     let options = JobOptions {
         parallelism: 1,
         batch_rows: 1024,
-        partitions: vec![Value::Int(0)],
+        partitions: SourcePartition::of_one_source(&[Value::Int(0)]),
         arrival_field: None,
         wall_clock: None,
     };

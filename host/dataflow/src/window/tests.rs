@@ -22,7 +22,7 @@ fn job(window: &str, rules: &str) -> Job {
     let options = JobOptions {
         parallelism: 1,
         batch_rows: 1000,
-        partitions: vec![Value::Int(0)],
+        partitions: SourcePartition::of_one_source(&[Value::Int(0)]),
         arrival_field: Some("seen".into()),
         wall_clock: None,
     };

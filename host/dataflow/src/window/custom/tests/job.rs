@@ -72,7 +72,7 @@ impl Case {
         let options = JobOptions {
             parallelism,
             batch_rows,
-            partitions: vec![Value::Int(0)],
+            partitions: SourcePartition::of_one_source(&[Value::Int(0)]),
             arrival_field: None,
             wall_clock: None,
         };
