@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tidegate_connectors::{PaneSink, SideSink, SinkError};
+use tidegate_connectors::{ResultSink, SideSink, SinkError};
 use tidegate_dataflow::channel::{Received, Receiver};
 use tidegate_dataflow::task::{Emission, OperatorStatus, Progress, SourceStatus, Task, TaskError, TaskReport};
 use tidegate_dataflow::{Account, OperatorReport, Side, SideKind, SourceReport};
@@ -86,7 +86,7 @@ pub trait Observer: Send {
 /// Where a run's records go. A side output that is none is counted only.
 pub struct Outputs {
     /// Panes.
-    pub panes: Box<dyn PaneSink>,
+    pub panes: Box<dyn ResultSink>,
     /// Too-late records.
     pub too_late: Option<Box<dyn SideSink>>,
     /// Duplicates.
@@ -123,7 +123,7 @@ impl SinkTask {
     fn write(&mut self, emission: Emission) -> Result<(), SinkError> {
         self.held |= !(emission.panes.is_empty() && emission.sides.is_empty());
         for panes in &emission.panes {
-            self.outputs.panes.write(panes)?;
+            self.outputs.panes.write_panes(panes)?;
             if let Some(observer) = &mut self.observer {
                 observer.panes(panes);
             }
