@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tidegate_connectors::{PaneSink, SideSink, SinkError};
+use tidegate_connectors::{ResultSink, SideSink, SinkError};
 use tidegate_dataflow::channel::{Received, Receiver};
 use tidegate_dataflow::task::{
     Emission, OperatorStatus, Progress, Results, SourceStatus, Task, TaskError, TaskReport,
@@ -89,7 +89,7 @@ pub trait Observer: Send {
 /// Where a run's records go. A side output that is none is counted only.
 pub struct Outputs {
     /// Results, for each of the pipeline's sinks.
-    pub results: Vec<Box<dyn PaneSink>>,
+    pub results: Vec<Box<dyn ResultSink>>,
     /// Too-late records.
     pub too_late: Option<Box<dyn SideSink>>,
     /// Duplicates.
@@ -162,7 +162,7 @@ impl SinkTask {
         let mut observer = self.observer.as_mut();
         match results {
             Results::Panes(panes) => {
-                sink.write(panes)?;
+                sink.write_panes(panes)?;
                 observer.iter_mut().for_each(|observer| observer.panes(place, panes));
             }
             Results::Rows(rows) => {

@@ -9,7 +9,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tidegate_connectors::{PaneSink, SinkError, Source, SourceBatch, SourceError};
+use tidegate_connectors::{ResultSink, SinkError, Source, SourceBatch, SourceError};
 use tidegate_dataflow::{Job, JobHooks, JobOptions};
 use tidegate_isolation::guest;
 use tidegate_isolation::host::{fields, load, options, sandbox_with};
@@ -17,7 +17,7 @@ use tidegate_isolation::mapper::process;
 use tidegate_pipeline::parse;
 use tidegate_sandbox::Sandbox;
 use tidegate_types::hooks::MapHook;
-use tidegate_types::{PaneBatch, PartitionId, Value};
+use tidegate_types::{PaneBatch, RowBatch, PartitionId, Value};
 use tidegate_worker::{JobRun, Lanes, Observer, Outputs, RunEnd, RunProgress, RunningJob};
 
 /// Batches of the honest job, one record each.
@@ -61,8 +61,12 @@ impl Source for Records {
 /// Takes everything.
 struct Nowhere;
 
-impl PaneSink for Nowhere {
-    fn write(&mut self, _panes: &PaneBatch) -> Result<(), SinkError> {
+impl ResultSink for Nowhere {
+    fn write_panes(&mut self, _panes: &PaneBatch) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn write_rows(&mut self, _rows: &RowBatch) -> Result<(), SinkError> {
         Ok(())
     }
 

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tidegate_dataflow::OperatorStanding;
 use tidegate_dataflow::channel::{Signal, channel};
+use tidegate_types::RowBatch;
 
 use super::*;
 
@@ -14,8 +15,13 @@ struct Counting {
     flushed: Arc<AtomicUsize>,
 }
 
-impl PaneSink for Counting {
-    fn write(&mut self, _panes: &PaneBatch) -> Result<(), SinkError> {
+impl ResultSink for Counting {
+    fn write_panes(&mut self, _panes: &PaneBatch) -> Result<(), SinkError> {
+        self.written.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn write_rows(&mut self, _rows: &RowBatch) -> Result<(), SinkError> {
         self.written.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }

@@ -5,12 +5,12 @@
 
 use std::sync::Arc;
 
-use tidegate_connectors::{LogPaneSink, LogSideSink, NoRoom, PaneSink, Room, SideSink, SinkError};
+use tidegate_connectors::{LogResultSink, LogSideSink, NoRoom, ResultSink, Room, SideSink, SinkError};
 use tidegate_coordinator::{JobKey, JobStreams, StartError};
 use tidegate_log::{ErrorKind, Log, LogError, MAX_RECORD_BYTES, Retention, StreamId, StreamInfo, StreamSpec};
 use tidegate_pipeline::Sink;
 use tidegate_tenancy::TenantLimits;
-use tidegate_types::{PaneFields, TenantId};
+use tidegate_types::{PaneFields, Stamping, TenantId};
 use tidegate_worker::Outputs;
 
 use super::RunnerParts;
@@ -86,7 +86,7 @@ impl Opening<'_> {
         })
     }
 
-    fn panes(&self) -> Result<Box<dyn PaneSink>, StartError> {
+    fn panes(&self) -> Result<Box<dyn ResultSink>, StartError> {
         match self.sink {
             Sink::UpsertStore { table, key } => {
                 let sink = self.parts.tables.sink(&self.key.tenant, table, key, self.fields, self.limits.log_bytes);
@@ -95,8 +95,9 @@ impl Opening<'_> {
             Sink::Log { log } => {
                 let stream = self.stream("sink.log", log)?;
                 let (parts, producer) = (self.parts, self.producer());
-                let sink =
-                    LogPaneSink::open(Arc::clone(&parts.log), stream, producer, Arc::clone(&parts.clock), self.fields);
+                let (log, clock) = (Arc::clone(&parts.log), Arc::clone(&parts.clock));
+                let fields = self.fields.clone().into();
+                let sink = LogResultSink::open(log, stream, producer, clock, &fields, Stamping::default());
                 Ok(Box::new(sink.map_err(|error| sink_refused("sink.log", &error))?.within(self.room())))
             }
             other => Err(not_there(other)),
