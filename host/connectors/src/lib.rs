@@ -10,7 +10,7 @@ pub mod source;
 pub mod stop;
 
 pub use files::{FilePaneSink, FileSideSink, FileSourceConfig, Input, OpenOutput, Output, open_files, refuse_overlaps};
-pub use log::{Lag, LogPaneSink, LogSideSink, LogSource, NoRoom, ReadPositions, Room, Start};
+pub use log::{Lag, LogPaneSink, LogSideSink, LogSource, ReadPositions, Start};
 pub use sink::{PaneSink, SideSink, SinkError};
 pub use source::{ErrorKind, Source, SourceBatch, SourceError};
 pub use stop::StopFlag;

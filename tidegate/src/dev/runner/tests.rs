@@ -118,7 +118,7 @@ impl Place {
     fn append(&self, tenant: &str, partition: u32, records: &[&str]) {
         let records = records.iter().map(|record| (partition, Bytes::copy_from_slice(record.as_bytes()))).collect();
         let producer = Producer { name: "test".into(), sequence: None };
-        let batch = AppendBatch { records, ingest_time: self.runner.parts.clock.now(), producer };
+        let batch = AppendBatch { records, ingest_time: self.runner.parts.clock.now(), producer, room: None };
         self.runner.parts.log.append(&stream(tenant, "events"), batch).expect("appended");
     }
 
