@@ -95,6 +95,7 @@ pub fn scenario(seed: u64) -> Scenario {
     Scenario {
         pipeline,
         files,
+        sources: Vec::new(),
         partition_field: plan.partition_field.then(|| (*rng.pick(&["p", "p", "p", "p", "k"])).to_owned()),
         arrival_field: plan.arrivals.then(|| (*rng.pick(&["at", "at", "at", "at", "at", "ts"])).to_owned()),
     }
