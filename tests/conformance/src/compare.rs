@@ -67,7 +67,9 @@ fn sinks(scenario: &Scenario) -> Vec<SinkLines<'_>> {
     let outputs = scenario.outputs().into_iter().filter(|output| output.flag == "output").map(|output| output.key);
     match all {
         [] => outputs.map(|output| SinkLines { output, operator: &scenario.pipeline }).collect(),
-        _ => outputs.zip(all).map(|(output, sink)| SinkLines { output, operator: operator(sink.get("input")) }).collect(),
+        _ => {
+            outputs.zip(all).map(|(output, sink)| SinkLines { output, operator: operator(sink.get("input")) }).collect()
+        }
     }
 }
 

@@ -89,7 +89,8 @@ impl Binary {
             }
         }
         if !done.stdout.is_empty() {
-            unreadable.push(("output".to_owned(), format!("on standard output: {}", String::from_utf8_lossy(&done.stdout))));
+            unreadable
+                .push(("output".to_owned(), format!("on standard output: {}", String::from_utf8_lossy(&done.stdout))));
         }
         Ok(Finished { status: done.status.code(), stderr, outcome: Outcome { lines, summary }, unreadable })
     }

@@ -178,7 +178,7 @@ fn every_file_of_figures_has_its_test() {
     let stem = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().path().file_stem().unwrap().to_owned();
     let mut stems: Vec<_> = fs::read_dir(folder()).unwrap().map(stem).collect();
     stems.sort();
-    assert_eq!(stems, ["dataflow_paper", "records", "watermarks", "windows"]);
+    assert_eq!(stems, ["dataflow_paper", "graphs", "records", "watermarks", "windows"]); // `graphs` in tests/graphs.rs
 }
 
 /// One test for each figure of the Dataflow paper, by the name of its case.

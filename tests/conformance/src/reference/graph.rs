@@ -18,9 +18,9 @@ use crate::time::{Time, write_time};
 pub(super) struct Row {
     pub(super) time: Time,
     pub(super) fields: Value,
-    pub(super) line: Value,                   // as it is put out: by a source the record, by an operator what a sink writes
+    pub(super) line: Value, // as it is put out: by a source the record, by an operator what a sink writes
     pub(super) place: Option<(Value, usize)>, // partition and offset; an operator's rows have none
-    pub(super) clock: Option<Time>,           // at which an operator emitted it
+    pub(super) clock: Option<Time>, // at which an operator emitted it
 }
 
 impl Row {
@@ -112,7 +112,8 @@ impl Graph {
             let stamp = spec.names("stamp").into_iter().map(str::to_owned).collect();
             Sink { output, input: spec.text("input").to_owned(), stamp }
         };
-        let precedence = if pipeline.get("precedence").is_null() { 0.into() } else { pipeline.get("precedence").clone() };
+        let precedence =
+            if pipeline.get("precedence").is_null() { 0.into() } else { pipeline.get("precedence").clone() };
         let sinks = sinks.iter().map(sink).collect();
         let nodes = in_order(&sources, operators.iter().map(node).collect());
         Graph { long, precedence, sources, nodes, sinks, counts: BTreeMap::new(), lines: BTreeMap::new() }
@@ -124,7 +125,8 @@ impl Graph {
 
     /// One event: `from` has the rows and the watermark of each source, then of each operator.
     pub(super) fn event(&mut self, mut from: BTreeMap<String, (Vec<Row>, Time)>, clock: Option<Time>) {
-        let mut read = self.sources.iter().map(|s| (s.get("name").as_str().unwrap_or(""), false)).collect::<BTreeMap<_, _>>();
+        let mut read =
+            self.sources.iter().map(|s| (s.get("name").as_str().unwrap_or(""), false)).collect::<BTreeMap<_, _>>();
         for Node { inputs, operator } in &mut self.nodes {
             for (place, input) in inputs.iter().enumerate() {
                 for row in from[input].0.clone() {
@@ -167,7 +169,9 @@ impl Graph {
             // "accepted, but no pane of any of their windows showed them"
             let unshown = node.operator.unshown();
             let own = std::mem::take(&mut node.operator.desk().counts);
-            own.into_iter().chain([("unshown", unshown)]).for_each(|(what, n)| *self.counts.entry(what).or_default() += n);
+            own.into_iter()
+                .chain([("unshown", unshown)])
+                .for_each(|(what, n)| *self.counts.entry(what).or_default() += n);
         }
         let count = |what| (what, Value::int(self.counts.get(what).copied().unwrap_or(0)));
         let names = "read expanded accepted filtered too_late duplicate rejected partly_late unshown retractions";
@@ -232,7 +236,8 @@ impl Sink {
         let stamp = |name: &String| match (name.as_str(), row.line.at("pane.timing").as_str()) {
             ("version", _) => {
                 let index = row.line.at("pane.index").as_int().unwrap_or(0);
-                let version = [("precedence", precedence.clone()), ("restore_epoch", 0.into()), ("pane_index", index.into())];
+                let version =
+                    [("precedence", precedence.clone()), ("restore_epoch", 0.into()), ("pane_index", index.into())];
                 ("version", Value::obj(version))
             }
             ("completeness", Some("EARLY")) => ("completeness", "provisional".into()),

@@ -56,14 +56,13 @@ impl Join {
     fn meet(&self, a: &Kept, b: &Kept) -> bool {
         let (left, right) = if a.side == 0 { (a, b) } else { (b, a) };
         let distance = right.time - left.time;
-        same_key(a, b)
-            && self.desk.spec.duration("lower") <= distance
-            && distance <= self.desk.spec.duration("upper")
+        same_key(a, b) && self.desk.spec.duration("lower") <= distance && distance <= self.desk.spec.duration("upper")
     }
 
     /// The kept rows of the other side that fulfil a condition, in order of time, then arrival.
     fn partners(&self, row: &Kept, condition: impl Fn(&Kept) -> bool) -> Vec<Kept> {
-        let mut partners: Vec<Kept> = self.kept.iter().filter(|p| p.side != row.side && condition(p)).cloned().collect();
+        let mut partners: Vec<Kept> =
+            self.kept.iter().filter(|p| p.side != row.side && condition(p)).cloned().collect();
         partners.sort_by_key(|p| (p.time, p.arrival));
         partners
     }
@@ -158,19 +157,20 @@ impl Operator for Join {
         let key = self.desk.spec.key(&format!("{}.key_by", SIDES[input]), &row.fields);
         let row = Kept { side: input, key, time: row.time, fields: row.fields, arrival: self.arrived, matched: false };
         self.arrived += 1;
-        let open = self.windows(row.time).len();
-        let late = if self.interval() { row.time + self.lateness() < self.desk.watermark } else { open == 0 };
-        if late {
+        let all = if self.interval() { 1 } else { self.desk.spec.grid(row.time).len() };
+        let late = row.time + self.lateness() < self.desk.watermark;
+        let open = if self.interval() { usize::from(!late) } else { self.windows(row.time).len() };
+        if open == 0 {
             return Err(self.desk.refusal("too-late", ""));
         }
         self.desk.count("accepted");
+        if open < all {
+            self.desk.count("partly_late");
+        }
         if self.interval() {
             self.take_interval(row);
             self.drop_rows();
         } else {
-            if open < self.desk.spec.grid(row.time).len() {
-                self.desk.count("partly_late");
-            }
             self.take_window(row);
         }
         Ok(())

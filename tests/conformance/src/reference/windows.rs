@@ -241,7 +241,9 @@ impl Operator for Windows {
             }
         }
         (self.desk.watermark, self.desk.clock) = (from.max(watermark), clock);
-        self.watermark_firings(from);
+        if watermark > from {
+            self.watermark_firings(from);
+        }
         if let Some(now) = clock.filter(|_| clock != before) {
             self.processing_time_firings(now);
         }
