@@ -10,7 +10,6 @@ pub use positions::{Lag, ReadPositions};
 pub use side::LogSideSink;
 pub use sink::LogResultSink;
 pub use source::{LogSource, Start};
-pub use writer::{NoRoom, Room};
 
 #[cfg(test)]
 mod tests;

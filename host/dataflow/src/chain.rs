@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use tidegate_formats::{PaneEncoder, format_time, write_value};
+use tidegate_formats::{PaneEncoder, RowEncoder, format_time};
 use tidegate_types::batch::{index, index32};
 use tidegate_types::{
     Arrivals, Batch, Column, ColumnBuilder, Emitted, EventTime, Field, Kind, MadeRecords, Origin, PaneBatch, PaneFields,
@@ -133,17 +133,7 @@ struct MadePanes {
 
 impl MadeRecords for MadePanes {
     fn record(&self, row: u32) -> Vec<u8> {
-        let take = |columns: &[Column]| columns.iter().map(|column| column.take(&[row])).collect();
-        let one = PaneBatch {
-            keys: take(&self.panes.keys),
-            values: take(&self.panes.values),
-            infos: vec![self.panes.infos[index(row)]],
-            order: None,
-        };
-        let mut line = Vec::new();
-        PaneEncoder::new(&self.fields).encode(&one, &mut line);
-        line.truncate(line.len().saturating_sub(1));
-        line
+        PaneEncoder::new(&self.fields).record(&self.panes, index(row))
     }
 }
 
@@ -156,22 +146,7 @@ struct MadeRows {
 
 impl MadeRecords for MadeRows {
     fn record(&self, row: u32) -> Vec<u8> {
-        let row = index(row);
-        let mut line = vec![b'{'];
-        let mut field = |name: &str, value: ValueRef<'_>| {
-            write_value(&mut line, ValueRef::Text(name));
-            line.push(b':');
-            write_value(&mut line, value);
-            line.push(b',');
-        };
-        for (at, column) in self.rows.columns.iter().enumerate() {
-            field(&self.schema.fields[at].name, column.value(row));
-        }
-        field("time", ValueRef::Text(&format_time(self.rows.times[row])));
-        let watermark = self.rows.watermarks[row].finite().map(format_time);
-        field("watermark", watermark.as_deref().map_or(ValueRef::Null, ValueRef::Text));
-        line.pop();
-        line.push(b'}');
-        line
+        let names: Vec<String> = self.schema.fields.iter().map(|field| field.name.clone()).collect();
+        RowEncoder::new(&names).record(&self.rows, index(row))
     }
 }

@@ -4,7 +4,7 @@
 //! each hook is opened once what it reads is known. `wiring` makes tasks and channels of a job.
 
 use tidegate_pipeline::Pipeline;
-use tidegate_types::{EventTime, PaneFields, Value};
+use tidegate_types::{EventTime, ResultFields, Value};
 
 use crate::operator::Operator;
 use crate::route::{InputId, Route};
@@ -73,15 +73,6 @@ impl SourcePartition {
     pub fn of_one_source(names: &[Value]) -> Vec<Self> {
         names.iter().map(|name| Self { source: 0, name: name.clone() }).collect()
     }
-}
-
-/// The names of the fields of a sink's records.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ResultFields {
-    /// Of panes.
-    Panes(PaneFields),
-    /// Of rows without windows.
-    Rows(Vec<String>),
 }
 
 /// A job's operators, ready to be driven.

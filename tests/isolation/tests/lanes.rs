@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tidegate_connectors::{ResultSink, SinkError, Source, SourceBatch, SourceError};
-use tidegate_dataflow::{Job, JobHooks, JobOptions};
+use tidegate_dataflow::{Job, JobHooks, JobOptions, SourcePartition};
 use tidegate_isolation::guest;
 use tidegate_isolation::host::{fields, load, options, sandbox_with};
 use tidegate_isolation::mapper::process;
@@ -80,7 +80,9 @@ impl ResultSink for Nowhere {
 struct Condemned(Arc<AtomicU64>);
 
 impl Observer for Condemned {
-    fn panes(&mut self, _panes: &PaneBatch) {}
+    fn panes(&mut self, _sink: usize, _panes: &PaneBatch) {}
+
+    fn rows(&mut self, _sink: usize, _rows: &RowBatch) {}
 
     fn progress(&mut self, progress: &RunProgress) {
         self.0.store(progress.account.rejected, Ordering::SeqCst);
@@ -102,9 +104,9 @@ fn run(lanes: &Lanes, map: Option<Box<dyn MapHook>>, records: Option<u64>, conde
         arrival_field: None,
         wall_clock: None,
     };
-    let hooks = JobHooks { map, ..JobHooks::default() };
+    let hooks = JobHooks { maps: map.into_iter().collect(), ..JobHooks::default() };
     let job = Job::new(&pipeline, hooks, options).expect("the hook fits");
-    let outputs = Outputs { panes: Box::new(Nowhere), too_late: None, duplicates: None, dead_letters: None };
+    let outputs = Outputs { results: vec![Box::new(Nowhere)], too_late: None, duplicates: None, dead_letters: None };
     let observer = Some(Box::new(condemned.clone()) as _);
     lanes.run(JobRun { job, source: Records::new(records), wake: None, outputs, observer }).expect("it runs")
 }

@@ -11,8 +11,13 @@ use tidegate_log::{Log, StreamId};
 use tidegate_types::key::encode_value;
 use tidegate_types::{Clock, Column, PaneBatch, ResultFields, RowBatch, Stamping, key_hash};
 
+<<<<<<< HEAD
 use super::writer::{Room, Writer};
 use crate::sink::{ResultSink, SinkError};
+=======
+use super::writer::Writer;
+use crate::sink::{PaneSink, SinkError};
+>>>>>>> origin/main
 
 /// An operator's results into a stream. `flush` returns once they are durable.
 pub struct LogResultSink {
@@ -36,9 +41,10 @@ impl LogResultSink {
         Ok(Self { writer: Writer::open(log, stream, producer, clock)?, encoder: ResultEncoder::new(fields, stamping) })
     }
 
-    /// Asks for room before each append. What is refused ends the run with [`SinkError::Full`].
+    /// Appends only as long as all streams of the tenant keep at most `room` bytes. What does not fit ends the run with
+    /// [`LogError::NoRoom`](tidegate_log::LogError::NoRoom) in a [`SinkError::Log`].
     #[must_use]
-    pub fn within(mut self, room: Room) -> Self {
+    pub fn within(mut self, room: u64) -> Self {
         self.writer.bound(room);
         self
     }

@@ -10,11 +10,11 @@ use tidegate_pipeline::{
 };
 use tidegate_types::batch::index;
 use tidegate_types::hooks::{AggregateHook, MapHook, ProcessHook, WindowHook};
-use tidegate_types::{Field, FieldType, PaneFields, Schema};
+use tidegate_types::{Field, FieldType, PaneFields, ResultFields, Schema};
 
 use super::building::Building;
 use super::fields::{OutFields, behind_map, check, declared, map_input, named_fields};
-use super::{AssemblyError, Job, JobError, JobOptions, OpenHooks, ResultFields};
+use super::{AssemblyError, Job, JobError, JobOptions, OpenHooks};
 use crate::aggregate::Builtins;
 use crate::chain::window_fields;
 

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use tidegate_formats::{DecodeSpec, Decoder};
 use tidegate_pipeline::{Aggregate, Format, OperatorSpec, Pipeline, Source, Strategy, Upstream, Windowed, shares_panes};
 use tidegate_types::hooks::{AggregateHook, MapHook, MapPlan, WindowHook};
-use tidegate_types::{Field, FieldType, Kind, PartitionId, Schema, Value};
+use tidegate_types::{Field, FieldType, Kind, PartitionId, ResultFields, Schema, Value};
 use tidegate_windows::{ClockStart, SourceWatermarks};
 
 use super::assembly::{Opened, OperatorPart, Parts, SourcePart};
 use super::fields::{RAW, add, declared, named_fields, of_reads, reads_of_side, source_field};
-use super::{Job, JobOptions, Node, ResultFields, Subtask};
+use super::{Job, JobOptions, Node, Subtask};
 use crate::chain::PaneRows;
 use crate::exchange::Exchange;
 use crate::map::MapOperator;

@@ -5,12 +5,20 @@
 
 use std::sync::Arc;
 
+<<<<<<< HEAD
 use tidegate_connectors::{LogResultSink, LogSideSink, NoRoom, ResultSink, Room, SideSink, SinkError};
+=======
+use tidegate_connectors::{LogPaneSink, LogSideSink, PaneSink, SideSink, SinkError};
+>>>>>>> origin/main
 use tidegate_coordinator::{JobKey, JobStreams, StartError};
-use tidegate_log::{ErrorKind, Log, LogError, MAX_RECORD_BYTES, Retention, StreamId, StreamInfo, StreamSpec};
+use tidegate_log::{ErrorKind, LogError, MAX_RECORD_BYTES, Retention, StreamId, StreamInfo, StreamSpec};
 use tidegate_pipeline::Sink;
 use tidegate_tenancy::TenantLimits;
-use tidegate_types::{PaneFields, Stamping, TenantId};
+<<<<<<< HEAD
+use tidegate_types::{ResultFields, Stamping, TenantId};
+=======
+use tidegate_types::PaneFields;
+>>>>>>> origin/main
 use tidegate_worker::Outputs;
 
 use super::RunnerParts;
@@ -28,7 +36,7 @@ pub(super) struct Opening<'a> {
     pub(super) limits: &'a TenantLimits,
     /// The input stream.
     pub(super) input: &'a StreamInfo,
-    pub(super) fields: &'a PaneFields,
+    pub(super) fields: &'a ResultFields,
 }
 
 impl Opening<'_> {
@@ -78,7 +86,7 @@ impl Opening<'_> {
             self.create(path, name)?;
         }
         Ok(Outputs {
-            panes: self.panes()?,
+            results: vec![self.panes()?],
             too_late: self.streams.too_late.as_deref().map(|name| self.side("late_side_output", name)).transpose()?,
             // Counted only: no key of the pipeline names a stream for them.
             duplicates: None,
@@ -95,10 +103,15 @@ impl Opening<'_> {
             Sink::Log { log } => {
                 let stream = self.stream("sink.log", log)?;
                 let (parts, producer) = (self.parts, self.producer());
+<<<<<<< HEAD
                 let (log, clock) = (Arc::clone(&parts.log), Arc::clone(&parts.clock));
-                let fields = self.fields.clone().into();
-                let sink = LogResultSink::open(log, stream, producer, clock, &fields, Stamping::default());
+                                let sink = LogResultSink::open(log, stream, producer, clock, self.fields, Stamping::default());
                 Ok(Box::new(sink.map_err(|error| sink_refused("sink.log", &error))?.within(self.room())))
+=======
+                let sink =
+                    LogPaneSink::open(Arc::clone(&parts.log), stream, producer, Arc::clone(&parts.clock), self.fields);
+                Ok(Box::new(sink.map_err(|error| sink_refused("sink.log", &error))?.within(self.limits.log_bytes)))
+>>>>>>> origin/main
             }
             other => Err(not_there(other)),
         }
@@ -107,11 +120,7 @@ impl Opening<'_> {
     fn side(&self, path: &'static str, name: &str) -> Result<Box<dyn SideSink>, StartError> {
         let (log, clock) = (Arc::clone(&self.parts.log), Arc::clone(&self.parts.clock));
         let sink = LogSideSink::open(log, self.stream(path, name)?, self.producer(), clock);
-        Ok(Box::new(sink.map_err(|error| sink_refused(path, &error))?.within(self.room())))
-    }
-
-    fn room(&self) -> Room {
-        room(Arc::clone(&self.parts.log), self.key.tenant.clone(), self.limits.log_bytes)
+        Ok(Box::new(sink.map_err(|error| sink_refused(path, &error))?.within(self.limits.log_bytes)))
     }
 
     fn create(&self, path: &str, name: &str) -> Result<(), StartError> {
@@ -139,22 +148,6 @@ impl Opening<'_> {
     }
 }
 
-/// Whether a tenant's streams may keep so many bytes more. What is appended at the same moment is not counted.
-fn room(log: Arc<dyn Log>, tenant: TenantId, limit: u64) -> Room {
-    Arc::new(move |more| {
-        let streams = log.list(&tenant).map_err(NoRoom::Log)?;
-        let kept: u64 = streams.iter().flat_map(|info| &info.partitions).map(|state| state.bytes).sum();
-        if kept.saturating_add(more) <= limit { Ok(()) } else { Err(NoRoom::Full(full(kept, more, limit))) }
-    })
-}
-
-fn full(kept: u64, more: u64, limit: u64) -> String {
-    format!(
-        "the tenant's streams keep {kept} of at most {limit} bytes (its limit `log_bytes`), and the job writes {more} more; \
-         delete streams, give them a retention, or ask a platform admin for a higher limit"
-    )
-}
-
 /// A sink that this release does not have.
 fn not_there(sink: &Sink) -> StartError {
     let name = match sink {
@@ -176,6 +169,3 @@ fn sink_refused(path: &str, error: &SinkError) -> StartError {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;
