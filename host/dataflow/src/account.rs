@@ -34,6 +34,8 @@ pub struct Account {
     pub retractions: u64,
     /// Panes that a hook failed to make. Their state stays.
     pub failed_panes: u64,
+    /// Pairs of a join that its hook refused or failed on. Their rows were accepted.
+    pub failed_pairs: u64,
 }
 
 impl Account {
@@ -60,5 +62,6 @@ impl AddAssign for Account {
         self.panes_late += other.panes_late;
         self.retractions += other.retractions;
         self.failed_panes += other.failed_panes;
+        self.failed_pairs += other.failed_pairs;
     }
 }
