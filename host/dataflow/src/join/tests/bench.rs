@@ -163,7 +163,7 @@ pub(super) fn run_in(join: &Join, script: Option<&Script>, events: &[Event], len
     ran
 }
 
-fn hook_spec() -> HookSpec {
+pub(super) fn hook_spec() -> HookSpec {
     let component = tidegate_pipeline::ComponentRef { name: "pair".into(), version: None };
     HookSpec { uid: "pairs.hook".into(), component, config: Default::default() }
 }

@@ -139,5 +139,5 @@ fn share(events: &[Event], subtask: i64, parallelism: i64) -> Vec<Event> {
 
 #[test]
 fn a_join_gives_what_its_definition_says() {
-    (0..3000).for_each(one);
+    (0..1500).for_each(one);
 }
