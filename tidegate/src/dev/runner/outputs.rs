@@ -9,6 +9,7 @@ use tidegate_connectors::{LogResultSink, LogSideSink, NoRoom, ResultSink, Room, 
 use tidegate_coordinator::{JobKey, JobStreams, StartError};
 use tidegate_log::{ErrorKind, Log, LogError, MAX_RECORD_BYTES, Retention, StreamId, StreamInfo, StreamSpec};
 use tidegate_pipeline::Sink;
+use tidegate_sink_sqlite::Writer;
 use tidegate_tenancy::TenantLimits;
 use tidegate_types::{PaneFields, Stamping, TenantId};
 use tidegate_worker::Outputs;
@@ -36,7 +37,7 @@ impl Opening<'_> {
     pub(super) fn check(&self) -> Result<(), StartError> {
         match self.sink {
             Sink::UpsertStore { table, key } => {
-                let checked = self.parts.tables.check(&self.key.tenant, table, key, self.fields);
+                let checked = self.parts.tables.check(&self.key.tenant, table, key, &self.fields.clone().into());
                 checked.map_err(|error| table_refused(&error))?;
             }
             Sink::Log { .. } => {}
@@ -89,7 +90,9 @@ impl Opening<'_> {
     fn panes(&self) -> Result<Box<dyn ResultSink>, StartError> {
         match self.sink {
             Sink::UpsertStore { table, key } => {
-                let sink = self.parts.tables.sink(&self.key.tenant, table, key, self.fields, self.limits.log_bytes);
+                let writer = Writer { job: self.key.name.to_string(), stamping: Stamping::default() };
+                let (tenant, fields, limit) = (&self.key.tenant, self.fields.clone().into(), self.limits.log_bytes);
+                let sink = self.parts.tables.sink(tenant, table, key, &fields, writer, limit);
                 Ok(Box::new(sink.map_err(|error| table_refused(&error))?))
             }
             Sink::Log { log } => {
