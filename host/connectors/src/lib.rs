@@ -9,16 +9,10 @@ pub mod sink;
 pub mod source;
 pub mod stop;
 
-<<<<<<< HEAD
 pub use files::{
     FileResultSink, FileSideSink, FileSourceConfig, Input, OpenOutput, Output, open_files, refuse_overlaps,
 };
-pub use log::{Lag, LogResultSink, LogSideSink, LogSource, NoRoom, ReadPositions, Room, Start};
+pub use log::{Lag, LogResultSink, LogSideSink, LogSource, ReadPositions, Start};
 pub use sink::{ResultSink, SideSink, SinkError};
-=======
-pub use files::{FilePaneSink, FileSideSink, FileSourceConfig, Input, OpenOutput, Output, open_files, refuse_overlaps};
-pub use log::{Lag, LogPaneSink, LogSideSink, LogSource, ReadPositions, Start};
-pub use sink::{PaneSink, SideSink, SinkError};
->>>>>>> origin/main
 pub use source::{ErrorKind, Source, SourceBatch, SourceError};
 pub use stop::StopFlag;

@@ -17,7 +17,7 @@ use tidegate_isolation::mapper::process;
 use tidegate_pipeline::parse;
 use tidegate_sandbox::Sandbox;
 use tidegate_types::hooks::MapHook;
-use tidegate_types::{PaneBatch, RowBatch, PartitionId, Value};
+use tidegate_types::{PaneBatch, PartitionId, RowBatch, Value};
 use tidegate_worker::{JobRun, Lanes, Observer, Outputs, RunEnd, RunProgress, RunningJob};
 
 /// Batches of the honest job, one record each.

@@ -11,13 +11,8 @@ use tidegate_log::{Log, StreamId};
 use tidegate_types::key::encode_value;
 use tidegate_types::{Clock, Column, PaneBatch, ResultFields, RowBatch, Stamping, key_hash};
 
-<<<<<<< HEAD
-use super::writer::{Room, Writer};
-use crate::sink::{ResultSink, SinkError};
-=======
 use super::writer::Writer;
-use crate::sink::{PaneSink, SinkError};
->>>>>>> origin/main
+use crate::sink::{ResultSink, SinkError};
 
 /// An operator's results into a stream. `flush` returns once they are durable.
 pub struct LogResultSink {

@@ -5,20 +5,13 @@
 
 use std::sync::Arc;
 
-<<<<<<< HEAD
-use tidegate_connectors::{LogResultSink, LogSideSink, NoRoom, ResultSink, Room, SideSink, SinkError};
-=======
-use tidegate_connectors::{LogPaneSink, LogSideSink, PaneSink, SideSink, SinkError};
->>>>>>> origin/main
+use tidegate_connectors::{LogResultSink, LogSideSink, ResultSink, SideSink, SinkError};
 use tidegate_coordinator::{JobKey, JobStreams, StartError};
 use tidegate_log::{ErrorKind, LogError, MAX_RECORD_BYTES, Retention, StreamId, StreamInfo, StreamSpec};
 use tidegate_pipeline::Sink;
+use tidegate_sink_sqlite::Writer;
 use tidegate_tenancy::TenantLimits;
-<<<<<<< HEAD
-use tidegate_types::{ResultFields, Stamping, TenantId};
-=======
-use tidegate_types::PaneFields;
->>>>>>> origin/main
+use tidegate_types::{ResultFields, Stamping};
 use tidegate_worker::Outputs;
 
 use super::RunnerParts;
@@ -44,7 +37,7 @@ impl Opening<'_> {
     pub(super) fn check(&self) -> Result<(), StartError> {
         match self.sink {
             Sink::UpsertStore { table, key } => {
-                let checked = self.parts.tables.check(&self.key.tenant, table, key, self.fields);
+                let checked = self.parts.tables.check(&self.key.tenant, table, key, &self.fields.clone().into());
                 checked.map_err(|error| table_refused(&error))?;
             }
             Sink::Log { .. } => {}
@@ -97,21 +90,17 @@ impl Opening<'_> {
     fn panes(&self) -> Result<Box<dyn ResultSink>, StartError> {
         match self.sink {
             Sink::UpsertStore { table, key } => {
-                let sink = self.parts.tables.sink(&self.key.tenant, table, key, self.fields, self.limits.log_bytes);
+                let writer = Writer { job: self.key.name.to_string(), stamping: Stamping::default() };
+                let (tenant, fields, limit) = (&self.key.tenant, self.fields.clone().into(), self.limits.log_bytes);
+                let sink = self.parts.tables.sink(tenant, table, key, &fields, writer, limit);
                 Ok(Box::new(sink.map_err(|error| table_refused(&error))?))
             }
             Sink::Log { log } => {
                 let stream = self.stream("sink.log", log)?;
                 let (parts, producer) = (self.parts, self.producer());
-<<<<<<< HEAD
                 let (log, clock) = (Arc::clone(&parts.log), Arc::clone(&parts.clock));
-                                let sink = LogResultSink::open(log, stream, producer, clock, self.fields, Stamping::default());
-                Ok(Box::new(sink.map_err(|error| sink_refused("sink.log", &error))?.within(self.room())))
-=======
-                let sink =
-                    LogPaneSink::open(Arc::clone(&parts.log), stream, producer, Arc::clone(&parts.clock), self.fields);
+                let sink = LogResultSink::open(log, stream, producer, clock, self.fields, Stamping::default());
                 Ok(Box::new(sink.map_err(|error| sink_refused("sink.log", &error))?.within(self.limits.log_bytes)))
->>>>>>> origin/main
             }
             other => Err(not_there(other)),
         }
