@@ -102,11 +102,6 @@ impl OperatorOutput {
     pub(crate) fn is_full(&self) -> bool {
         self.records >= RECORDS_BEFORE_PAUSE
     }
-
-    /// Whether there is nothing in it.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.records == 0 && self.sides.is_empty() && self.account == Account::default()
-    }
 }
 
 /// Whether an operator is through with a round.

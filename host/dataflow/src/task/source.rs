@@ -80,11 +80,6 @@ impl SourceTask {
     pub fn reports(&self) -> Vec<SourceReport> {
         self.sources.reports()
     }
-
-    #[cfg(test)]
-    pub(crate) fn sources(&self) -> &Sources {
-        &self.sources
-    }
 }
 
 /// Sends to each subtask its parts. `parts`: batch by batch, of each one part for each subtask.

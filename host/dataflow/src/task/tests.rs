@@ -104,14 +104,14 @@ fn backpressure_makes_no_partition_idle() {
         assert_eq!(bench.step(now), Progress::Waiting { until: None });
     }
     bench.take();
-    assert_eq!(bench.step(100_000), Progress::Worked, "something might be due");
-    assert_eq!(bench.watermark(), Watermark::at(5_000), "only one second of silence is the partitions' own");
+    assert_eq!(bench.step(100_000), Progress::Worked, "a batch was waiting");
+    assert_eq!(bench.watermark(), Watermark::at(5_000), "the silence was not the partitions' own");
     bench.take();
     bench.read(&[(1, 60_000)]);
     assert_eq!(bench.step(105_000), Progress::Worked);
     bench.take();
-    assert_eq!(bench.step(108_999), Progress::Waiting { until: Some(109_000) });
-    assert_eq!(bench.step(109_000), Progress::Worked);
+    assert_eq!(bench.step(109_999), Progress::Waiting { until: Some(110_000) });
+    assert_eq!(bench.step(110_000), Progress::Worked);
     assert_eq!(bench.watermark(), Watermark::at(60_000), "ten seconds of silence: partition 0 is idle");
 }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tidegate_connectors::SourceBatch;
 use tidegate_types::{PaneInfo, PartitionId, Value, Watermark};
 
-use crate::operator::{Operator, OperatorOutput, RECORDS_BEFORE_PAUSE, Work};
+use crate::operator::{OperatorOutput, RECORDS_BEFORE_PAUSE, Work};
 use crate::{Account, Job, JobHooks, JobOptions, SourcePartition};
 
 /// More windows of a record than an output holds panes.

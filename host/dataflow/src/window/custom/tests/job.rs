@@ -7,7 +7,7 @@ use tidegate_types::batch::index32;
 use tidegate_types::{PaneBatch, PaneOp, PartitionId, Value, Watermark};
 
 use super::script::Script;
-use crate::{Account, Job, JobHooks, JobOptions, Operator, OperatorOutput, Side, SideKind, SourceOutput, Work};
+use crate::{Account, Job, JobHooks, JobOptions, OperatorOutput, Side, SideKind, SourcePartition, Step, Steps, Work};
 
 /// A pipeline with custom windows.
 #[derive(Clone)]
