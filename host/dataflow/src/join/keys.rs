@@ -96,9 +96,9 @@ impl KeyTable {
         self.table.len()
     }
 
-    /// Bytes of the keys with kept rows.
+    /// Bytes of the keys with kept rows: their entries, their allocations, and a table that is half full.
     pub(super) fn state_bytes(&self) -> u64 {
-        let each = size_of::<KeyEntry>() + size_of::<KeyId>();
+        let each = size_of::<KeyEntry>() + 16 + 2 * (size_of::<KeyId>() + 1);
         self.encoded_bytes + self.len() as u64 * each as u64
     }
 }
