@@ -10,6 +10,10 @@ use tidegate_types::{PaneInfo, PartitionId, Value, Watermark};
 use crate::operator::{OperatorOutput, RECORDS_BEFORE_PAUSE, Work};
 use crate::{Account, Job, JobHooks, JobOptions, SourcePartition};
 
+pub(in crate::window) mod bench;
+mod order;
+mod undo;
+
 /// More windows of a record than an output holds panes.
 const WINDOWS: i64 = 40_000;
 

@@ -194,7 +194,7 @@ fn aggregates(
         if function == "top_k" {
             spec.push(("k", rng.within(1, 4).into()));
         }
-        if rng.chance(10) {
+        if rng.chance(10) && from.fields.iter().any(|(field, _)| field == "kind") {
             spec.push(("where", Value::obj([("field", Value::from("kind")), ("equals", "click".into())])));
         }
         let made = match function {
