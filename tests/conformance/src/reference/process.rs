@@ -102,11 +102,11 @@ impl Process {
         key.latest = key.latest.max(time);
         self.emit(name, key, "event", 0, time);
         let again = self.script("again").unwrap_or(0);
-        if let (Some(seen), Some(delay)) = (&mut key.seen, self.delay("event")) {
-            if seen.fired < again {
-                seen.fired += 1;
-                key.timers[EVENT] = Some(time + delay);
-            }
+        if let (Some(seen), Some(delay)) = (&mut key.seen, self.delay("event"))
+            && seen.fired < again
+        {
+            seen.fired += 1;
+            key.timers[EVENT] = Some(time + delay);
         }
     }
 

@@ -145,11 +145,11 @@ impl Processor for Scripted {
             return Some(self.out(key, "processing", 0, fired.time));
         }
         let out = self.out(key, "event", 0, fired.time);
-        if let (Some(seen), Some(delay)) = (self.seen.get(key), self.script.event) {
-            if seen.fired < self.script.again {
-                self.seen.put(key, Seen { fired: seen.fired + 1, ..seen });
-                self.event.set(key, fired.time + delay);
-            }
+        if let (Some(seen), Some(delay)) = (self.seen.get(key), self.script.event)
+            && seen.fired < self.script.again
+        {
+            self.seen.put(key, Seen { fired: seen.fired + 1, ..seen });
+            self.event.set(key, fired.time + delay);
         }
         Some(out)
     }
