@@ -84,8 +84,7 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let form = parsed.pipeline.form;
     let meter = Arc::new(Meter::default());
     let (outputs, report_file) = destinations.open()?.begin(&parsed.pipeline, job.results())?;
-    let (live, watcher) =
-        Live::start(watching, &parsed.pipeline, job.results(), Arc::clone(&meter), total, console)?;
+    let (live, watcher) = Live::start(watching, &parsed.pipeline, job.results(), Arc::clone(&meter), total, console)?;
     let (observer, account) = Tally::before(watcher);
     let source = Box::new(Reading::new(source, meter, pace));
     let ended = run_bounded(BoundedRun { job, source, outputs, clock: wall_clock, observer: Some(observer) });

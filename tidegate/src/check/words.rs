@@ -83,9 +83,11 @@ pub(super) fn operator(pipeline: &Pipeline, place: usize) -> Vec<(&'static str, 
         OperatorSpec::Join(of) => vec![("key", join_key(of)), ("join", join(of)), ("output", join_output(&of.output))],
         OperatorSpec::Window(windowed) => {
             let mut lines = vec![("key", key(&windowed.key_by))];
-            lines.extend(windowed.dedup.iter().map(|dedup| {
-                ("dedup", format!("`{}`, remembered for {} of event time", dedup.field, dedup.horizon))
-            }));
+            lines.extend(
+                windowed.dedup.iter().map(|dedup| {
+                    ("dedup", format!("`{}`, remembered for {} of event time", dedup.field, dedup.horizon))
+                }),
+            );
             lines.push(("window", window(&windowed.window)));
             lines.push(("panes", panes(windowed)));
             let name = |place| if place == 0 { "aggregate" } else { "" };

@@ -74,7 +74,8 @@ impl Destinations {
         let results = self.results.iter().map(|output| (OUTPUT, output));
         let all: Vec<(&'static str, &Output)> = results.chain(sides).collect();
         let to_stdout = |(place, (_, output)): &(usize, &(&str, &Output))| {
-            **output == Output::Stdout && all[..*place].iter().any(|(flag, other)| *flag == OUTPUT && **other == Output::Stdout)
+            **output == Output::Stdout
+                && all[..*place].iter().any(|(flag, other)| *flag == OUTPUT && **other == Output::Stdout)
         };
         if let Some((_, (flag, _))) = all.iter().enumerate().find(to_stdout) {
             return Err(Failure::invalid(format!(

@@ -7,9 +7,7 @@
 use std::time::Duration;
 
 use serde::Deserialize;
-use tidegate_sdk::{
-    Fault, Fired, Key, ListState, MapState, Processor, Reject, Row, Setup, Timer, ValueState, reject,
-};
+use tidegate_sdk::{Fault, Fired, Key, ListState, MapState, Processor, Reject, Row, Setup, Timer, ValueState, reject};
 
 /// The script. Times and durations in milliseconds; what is left out is not done.
 #[derive(Deserialize)]
