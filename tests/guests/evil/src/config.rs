@@ -69,6 +69,8 @@ pub enum Evil {
     LogFlood,
     /// Writes one log line of 16 MiB, then answers honestly.
     LogHuge,
+    /// Counts to three million, then answers honestly: some 10 million fuel, whatever the tenant's limit is.
+    Spend,
 
     /// Rejects the marked rows (all, without `on`), as a hook may: code `evil-row`.
     Reject,
