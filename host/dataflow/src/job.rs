@@ -3,7 +3,7 @@
 //! What a part puts out decides what the hooks behind it are opened with, so the graph is gone through in order (`assembly`):
 //! each hook is opened once what it reads is known. `wiring` makes tasks and channels of a job.
 
-use tidegate_pipeline::Pipeline;
+use tidegate_pipeline::{Pipeline, PipelineError};
 use tidegate_types::{EventTime, ResultFields, Value};
 
 use crate::operator::Operator;
@@ -32,6 +32,12 @@ pub struct JobError {
     pub reason: String,
 }
 
+impl From<PipelineError> for JobError {
+    fn from(error: PipelineError) -> Self {
+        Self { path: error.path, reason: error.reason }
+    }
+}
+
 /// Why a job cannot be put together.
 #[derive(Debug, thiserror::Error)]
 pub enum AssemblyError<E> {
@@ -41,6 +47,12 @@ pub enum AssemblyError<E> {
     /// The pipeline and its hooks do not fit together.
     #[error(transparent)]
     Fit(#[from] JobError),
+}
+
+impl<E> From<PipelineError> for AssemblyError<E> {
+    fn from(error: PipelineError) -> Self {
+        Self::Fit(error.into())
+    }
 }
 
 /// How a job runs.

@@ -24,7 +24,7 @@ fn defaults_are_those_of_the_contract() {
     let args = run("p.yaml --input a.ndjson --input -").unwrap();
     assert_eq!(args.input, ["a.ndjson", "-"]);
     assert_eq!((args.batch_rows, args.parallelism), (1024, None));
-    assert!(!args.live && !args.allow_unsigned && !args.fresh_instances && args.output.is_none());
+    assert!(!args.live && !args.allow_unsigned && !args.fresh_instances && args.output.is_empty());
 }
 
 #[test]

@@ -147,7 +147,7 @@ sinks:
 
     #[test]
     fn what_is_missing_is_named() {
-        let refused = |result: Result<(), Failure>| result.expect_err("refused").to_string();
+        let refused = |result: Result<(), Failure>| result.expect_err("refused").message.expect("it says why");
         let input = |flags: &[&str]| refused(inputs(&graph(), &texts(flags)).map(|_| ()));
         assert!(input(&["a=x"]).contains("add --input b=FILE"));
         assert!(input(&["x"]).contains("one of `a`, `b`"));

@@ -40,7 +40,7 @@ fn a_bad_name_is_refused_at_its_place() {
         let mut named = pipeline("j", rest);
         job.clone_into(&mut named.job);
         if path == "sink.table" {
-            named.sink = Sink::UpsertStore { table: "a/b".into(), key: vec!["k".into()] };
+            named.sinks[0].sink = Sink::UpsertStore { table: "a/b".into(), key: vec!["k".into()] };
         }
         let refused = check_names(&named).expect_err("refused");
         assert_eq!(refused.path, path);

@@ -5,7 +5,10 @@
 
 use std::collections::VecDeque;
 
-use tidegate_pipeline::{Aggregate, HookRole, Join, JoinOutput, NamedHook, OperatorSpec, Pipeline, Upstream, Windowed};
+use tidegate_pipeline::{
+    Aggregate, HookRole, Join, JoinOutput, NamedHook, OperatorSpec, Pipeline, Upstream, Windowed, check_custom_chain,
+    check_row_outputs,
+};
 use tidegate_types::batch::index;
 use tidegate_types::hooks::{AggregateHook, MapHook, ProcessHook, WindowHook};
 use tidegate_types::{Field, PaneFields, ResultFields, Schema};
@@ -133,7 +136,7 @@ impl<'a, H: OpenHooks> Opening<'a, H> {
         let reads: Vec<(String, String)> = plan.keep.iter().map(|name| (named.path.clone(), name.clone())).collect();
         check(&reads, input)?;
         let fields = behind_map(plan, &input.fields);
-        Ok(self.rows(operator, Opened::Map(hooks), fields, &named.path)?)
+        Ok(self.rows(operator, Opened::Map(hooks), fields)?)
     }
 
     /// In how many tasks a map operator runs: where the rows that it reads are made.
@@ -166,7 +169,11 @@ impl<'a, H: OpenHooks> Opening<'a, H> {
                 custom.push_back(opened.map_err(AssemblyError::Hook)?);
             }
         }
-        let plan = custom.front().map(|hook: &Box<dyn WindowHook>| hook.plan()).filter(|plan| plan.emits);
+        let plan = custom.front().map(|hook: &Box<dyn WindowHook>| hook.plan());
+        if let Some(plan) = plan {
+            check_custom_chain(self.pipeline, operator, plan.decides, plan.emits)?;
+        }
+        let plan = plan.filter(|plan| plan.emits);
         let emitted = plan.map_or(values, |plan| plan.output.clone());
         let fields = pane_fields(self.pipeline, operator, windowed, &aggregates[0], plan.is_some(), &emitted)?;
         let out = key.into_iter().chain(emitted).chain(window_fields()).collect();
@@ -188,8 +195,7 @@ impl<'a, H: OpenHooks> Opening<'a, H> {
         let (left, right) = (&inputs[0].fields, &inputs[1].fields);
         let JoinOutput::Hook(_) = &join.output else {
             let fields = join_output(join, left, right, None);
-            let path = self.pipeline.operator_path(operator, "join");
-            return Ok(self.rows(operator, Opened::Join(VecDeque::new()), fields, &path)?);
+            return Ok(self.rows(operator, Opened::Join(VecDeque::new()), fields)?);
         };
         let named = self.named(operator, HookRole::Join).remove(0);
         let pairs = pair_fields(left, right, join.matching);
@@ -207,7 +213,7 @@ impl<'a, H: OpenHooks> Opening<'a, H> {
             check(&names, input)?;
         }
         let fields = join_output(join, left, right, Some(plan));
-        Ok(self.rows(operator, Opened::Join(hooks), fields, &named.path)?)
+        Ok(self.rows(operator, Opened::Join(hooks), fields)?)
     }
 
     fn process(&mut self, operator: usize, input: &OutFields) -> Result<OperatorPart, AssemblyError<H::Error>> {
@@ -216,21 +222,14 @@ impl<'a, H: OpenHooks> Opening<'a, H> {
         let open = (0..self.subtasks).map(|_| self.hooks.process(&named, &key, &input.fields));
         let hooks: VecDeque<_> = open.collect::<Result<_, _>>().map_err(AssemblyError::Hook)?;
         let fields = hooks[0].plan().output.clone();
-        Ok(self.rows(operator, Opened::Process(hooks), fields, &named.path)?)
+        Ok(self.rows(operator, Opened::Process(hooks), fields)?)
     }
 
     /// An operator that puts out rows with these fields.
-    fn rows(&self, operator: usize, opened: Opened, fields: Vec<Field>, path: &str) -> Result<OperatorPart, JobError> {
-        let to_sink = self.pipeline.sinks_of(operator).next().is_some();
-        let reserved = |field: &&Field| RESERVED.contains(&field.name.as_str());
-        if let Some(field) = fields.iter().find(reserved).filter(|_| to_sink) {
-            let reason = format!(
-                "the hook's output field `{}` has the name of a field that the platform puts into every record; rename it",
-                field.name
-            );
-            return Err(JobError { path: path.to_owned(), reason });
-        }
-        let results = ResultFields::Rows(fields.iter().map(|field| field.name.clone()).collect());
+    fn rows(&self, operator: usize, opened: Opened, fields: Vec<Field>) -> Result<OperatorPart, JobError> {
+        let names: Vec<String> = fields.iter().map(|field| field.name.clone()).collect();
+        check_row_outputs(self.pipeline, operator, &names)?;
+        let results = ResultFields::Rows(names);
         Ok(OperatorPart { opened, out: OutFields { fields, only: Some(self.puts_out_no(operator)) }, results })
     }
 
@@ -238,10 +237,6 @@ impl<'a, H: OpenHooks> Opening<'a, H> {
         format!("`{}` puts out no field", self.pipeline.operators[operator].name)
     }
 }
-
-/// Fields that the platform puts into records without windows.
-const RESERVED: [&str; 9] =
-    ["time", "watermark", "op", "pane", "window_start", "window_end", "version", "completeness", "generated_at"];
 
 /// The fields of a pane's value, in the order of the file: what a window hook is opened with.
 fn value_fields(windowed: &Windowed, input: &OutFields, hooks: &[Box<dyn AggregateHook>]) -> Vec<Field> {

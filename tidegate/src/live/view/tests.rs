@@ -106,6 +106,7 @@ fn an_operator_that_is_behind_the_source_is_named_with_its_slowest_subtask() {
         operator: "window".into(),
         subtask,
         standing: OperatorStanding { watermark: Watermark::at(parse_rfc3339(time).unwrap()), clock: NO_CLOCK },
+        state_bytes: 0,
     };
     progress.operators = vec![at(0, "2013-01-14T11:02:00Z"), at(1, "2013-01-14T10:58:00Z")];
     let line = view(None, false).line(&READ, Some(&progress));

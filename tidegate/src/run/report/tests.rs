@@ -38,9 +38,9 @@ fn a_report_says_what_held_the_watermark_back_before_the_end() {
         now: standing(Watermark::MAX),
         before_end: Some(standing(Watermark::at(6_995))),
         state: StateSize::default(),
-        peak: StateSize { keys: 1, windows: 2, identities: 0, accumulator_bytes: 16 },
+        peak: StateSize { keys: 1, windows: 2, accumulator_bytes: 16, bytes: 100, ..StateSize::default() },
     };
-    let run = RunReport { account: Account::default(), source: source(), operators: vec![operator] };
+    let run = RunReport { account: Account::default(), sources: vec![source()], operators: vec![operator] };
     let pipeline = tidegate_pipeline::parse(PIPELINE).unwrap().pipeline;
     let line = Report::of(&pipeline, &run).line();
     assert!(line.ends_with("}\n") && line.lines().count() == 1, "{line}");
