@@ -1,5 +1,8 @@
 //! The coordinator's face: submit, list, get, cancel, resume, rest.
+//!
+//! Invariant: a live job has at most one supervisor in this process, and what is written down comes before what is done.
 
+mod cancel;
 mod turns;
 
 use std::collections::BTreeMap;
@@ -219,42 +222,6 @@ impl Coordinator {
         by.may(Permission::ReadJobs, tenant)?;
         let (key, record) = self.find(tenant, name).await?;
         Ok(self.view(&key, record).await)
-    }
-
-    /// Ends a job for good; answers once it has ended and its sinks are flushed. A job that has ended stays as it is.
-    ///
-    /// # Errors
-    /// If there is none, the caller may not, or the store fails.
-    pub async fn cancel(&self, by: &Caller, tenant: &TenantId, name: &str) -> Result<JobView, JobError> {
-        by.may(Permission::CancelJob, tenant)?;
-        let (key, record) = self.find(tenant, name).await?;
-        if !record.state.is_live() {
-            return Ok(self.view(&key, record).await);
-        }
-        let detail = json!({"version": record.version});
-        let entry = AuditEntry { tenant: Some(tenant.clone()), action: "job.cancel", target: name.to_owned(), detail };
-        self.records().commit(self.inner.tenancy.audit_changes(Some(by), &entry)).await?;
-        self.let_go(&key, Wish::Cancel { by: by.subject.clone() }).await;
-        self.cancel_unrun(by, &key, record.version).await?;
-        let (key, record) = self.find(tenant, name).await?;
-        Ok(self.view(&key, record).await)
-    }
-
-    /// Ends a live record without a supervisor: no process runs it, and nobody else will end it.
-    async fn cancel_unrun(&self, by: &Caller, key: &JobKey, version: u64) -> Result<(), StoreError> {
-        loop {
-            let held = self.records().job(&key.tenant, key.name.as_str()).await?;
-            let unrun = held.filter(|held| held.value.state.is_live() && held.value.version == version);
-            let Some(mut held) = unrun else { return Ok(()) };
-            held.value.state = JobState::Cancelled;
-            held.value.reason = Some(format!("cancelled by {}", by.subject));
-            held.value.ended_at = Some(self.inner.means.clock.now());
-            match self.records().end(key, held).await {
-                // Somebody else cancelled it at the same time.
-                Err(StoreError::Conflict { .. }) => {}
-                ended => return ended.map(drop),
-            }
-        }
     }
 
     /// Starts every live job that has no supervisor, from the start of its input: what a process does when it begins.

@@ -77,15 +77,18 @@ pub(crate) fn after_run(end: RunEnd, wish: &Wish, restarts: u32, ran_ms: i64, po
     match (end, wish) {
         (RunEnd::Finished, _) => After::End { state: JobState::Finished, reason: None },
         (RunEnd::TenantFault { reason }, _) => After::End { state: JobState::Failed, reason: Some(reason) },
-        (_, Wish::Cancel { by }) => {
-            After::End { state: JobState::Cancelled, reason: Some(format!("cancelled by {by}")) }
-        }
+        (_, Wish::Cancel { by }) => After::End { state: JobState::Cancelled, reason: Some(cancelled_by(by)) },
         (_, Wish::Rest) => After::Leave,
         (RunEnd::PlatformFault { reason }, Wish::Run) => restart(reason, restarts, ran_ms, policy),
         (RunEnd::Stopped, Wish::Run) => {
             restart("the run was stopped, and nobody had asked for it".to_owned(), restarts, ran_ms, policy)
         }
     }
+}
+
+/// Why a job was cancelled.
+pub(crate) fn cancelled_by(by: &str) -> String {
+    format!("cancelled by {by}")
 }
 
 fn restart(reason: String, restarts: u32, ran_ms: i64, policy: &RestartPolicy) -> After {
@@ -102,6 +105,9 @@ fn restart(reason: String, restarts: u32, ran_ms: i64, policy: &RestartPolicy) -
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct LiveJobs {
     pub(crate) jobs: BTreeMap<String, Option<String>>,
+    /// Those that are to end, each with who wants it. A job that has ended is in neither.
+    #[serde(default)]
+    pub(crate) cancelled: BTreeMap<String, String>,
 }
 
 /// What is known of the job's name when a pipeline is submitted.
@@ -162,6 +168,7 @@ pub(crate) fn admit_live(live: &LiveJobs, job: &str, table: Option<&str>, limit:
     }
     let mut next = live.clone();
     next.jobs.insert(job.to_owned(), table.map(str::to_owned));
+    next.cancelled.remove(job);
     if u32::try_from(next.jobs.len()).unwrap_or(u32::MAX) > limit {
         return Err(SubmitError::Quota { limit });
     }

@@ -1,7 +1,8 @@
 //! A job's record in the metadata store, and a tenant's list of live jobs beside it.
 //!
 //! Invariant: every change of a job's record that makes it live or ends it changes the list in the same commit, under
-//! compare-and-set: two submissions at once cannot both take the last place, and no place is lost.
+//! compare-and-set: two submissions at once cannot both take the last place, and no place is lost. Who wants a live job to
+//! end stands in the list too, so the wish lasts exactly as long as the job.
 
 use std::sync::Arc;
 
@@ -153,9 +154,14 @@ impl Records {
         self.store.commit(changes.into_iter().chain(forgotten).chain(audit).collect()).await
     }
 
-    /// Writes changes of others.
-    pub(crate) async fn commit(&self, changes: Vec<Change>) -> Result<(), StoreError> {
-        self.store.commit(changes).await
+    /// Writes a tenant's list of live jobs, and the audit trail.
+    pub(crate) async fn note_live(
+        &self,
+        tenant: &TenantId,
+        live: &Held<LiveJobs>,
+        audit: Vec<Change>,
+    ) -> Result<(), StoreError> {
+        self.store.commit([put_live(tenant, live)].into_iter().chain(audit).collect()).await
     }
 
     /// Writes a live job's record, and gives it with its new version.
@@ -169,6 +175,7 @@ impl Records {
         loop {
             let mut live = self.live(&key.tenant).await?;
             live.value.jobs.remove(key.name.as_str());
+            live.value.cancelled.remove(key.name.as_str());
             match self.store.commit(vec![put_job(key, &job), put_live(&key.tenant, &live)]).await {
                 // Another of the tenant's jobs changed the list in between.
                 Err(StoreError::Conflict { kind, .. }) if kind == LIVE => {}

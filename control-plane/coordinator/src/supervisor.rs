@@ -11,7 +11,7 @@ use tidegate_store::StoreError;
 use tidegate_types::{Clock, EventTime};
 use tokio::sync::watch;
 
-use crate::decide::{After, RestartPolicy, Wish, after_run, lasted};
+use crate::decide::{After, RestartPolicy, Wish, after_run, cancelled_by, lasted};
 use crate::record::{Held, JobRecord, Records};
 use crate::runner::{JobKey, JobRunner, RunEnd, RunStatus, StartError, StartJob};
 use crate::view::JobState;
@@ -53,6 +53,10 @@ impl Supervisor {
     }
 
     async fn drive(&mut self) -> Result<(), Fenced> {
+        // What is wished from now on is heard; what was wished before stands in the store.
+        if let Some(by) = self.cancelled().await? {
+            return self.end(JobState::Cancelled, Some(cancelled_by(&by))).await;
+        }
         loop {
             let (end, ran_ms) = self.run_once().await?;
             let wish = self.wish.borrow().clone();
@@ -69,6 +73,16 @@ impl Supervisor {
                     .await?;
                     self.pause(pause).await;
                 }
+            }
+        }
+    }
+
+    /// Who wanted the job to end before this supervisor began.
+    async fn cancelled(&self) -> Result<Option<String>, Fenced> {
+        loop {
+            match self.means.records.live(&self.key.tenant).await {
+                Ok(live) => return Ok(live.value.cancelled.get(self.key.name.as_str()).cloned()),
+                Err(error) => self.store_failed(&error).await?,
             }
         }
     }
@@ -153,8 +167,8 @@ impl Supervisor {
     }
 
     /// Waits before the store is tried again, or gives up.
-    async fn store_failed(&mut self, error: &StoreError) -> Result<(), Fenced> {
-        tracing::error!(job = %self.key, %error, "the job's record cannot be written");
+    async fn store_failed(&self, error: &StoreError) -> Result<(), Fenced> {
+        tracing::error!(job = %self.key, %error, "the job's record cannot be read or written");
         if matches!(error, StoreError::Conflict { .. }) || *self.wish.borrow() == Wish::Rest {
             return Err(Fenced);
         }

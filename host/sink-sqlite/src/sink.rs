@@ -1,4 +1,5 @@
-//! The upsert sink: panes are gathered and written in one transaction, with the flush or when they have become many.
+//! The upsert sink: panes are gathered and written in one transaction, with the flush or when they have become many or
+//! large. Never more is gathered than the bound and one batch.
 //!
 //! A transaction is begun and ended within one call, so that jobs of a tenant that share a lane never wait for each other
 //! with one half written. A retraction deletes the row that it speaks of: the one of its key, if this run wrote it last, for
@@ -9,7 +10,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior, params, params_from_iter};
 use tidegate_connectors::{PaneSink, SinkError};
-use tidegate_types::{PaneBatch, PaneFields, PaneOp};
+use tidegate_types::{PaneBatch, PaneFields, PaneInfo, PaneOp, ValueRef};
 
 use crate::error::{TableError, full};
 use crate::layout::Layout;
@@ -17,6 +18,8 @@ use crate::{catalog, database, row};
 
 /// Panes that are gathered before they are written without a flush.
 const MOST_GATHERED: usize = 8_192;
+/// Bytes of panes that are gathered before they are written without a flush: enough that a transaction's sync costs little.
+const MOST_GATHERED_BYTES: usize = 4 << 20;
 
 /// Writes one table.
 pub struct SqliteSink {
@@ -25,6 +28,7 @@ pub struct SqliteSink {
     run: i64,
     gathered: Vec<PaneBatch>,
     rows: usize,
+    bytes: usize,
     limit: u64,
 }
 
@@ -42,7 +46,7 @@ impl SqliteSink {
             TableError::Database(error) if database::is_full(&error) => TableError::Full { limit },
             error => error,
         })?;
-        Ok(Self { connection, layout, run, gathered: Vec::new(), rows: 0, limit })
+        Ok(Self { connection, layout, run, gathered: Vec::new(), rows: 0, bytes: 0, limit })
     }
 
     fn commit(&mut self) -> Result<(), Failed> {
@@ -101,11 +105,26 @@ fn write(
     Ok(changed)
 }
 
+/// The bytes that panes hold, counting each value's own.
+fn bytes(panes: &PaneBatch) -> usize {
+    let value = |value: ValueRef<'_>| match value {
+        ValueRef::Text(text) | ValueRef::Json(text) => text.len(),
+        ValueRef::Bytes(bytes) => bytes.len(),
+        ValueRef::Null | ValueRef::Bool(_) | ValueRef::Int(_) | ValueRef::Float(_) => 0,
+    };
+    let columns = panes.keys.iter().chain(&panes.values);
+    let values: usize =
+        columns.map(|column| (0..column.len()).map(|row| value(column.value(row))).sum::<usize>()).sum();
+    let each = size_of::<PaneInfo>() + size_of::<ValueRef<'_>>() * (panes.keys.len() + panes.values.len());
+    values + panes.infos.len() * each
+}
+
 impl PaneSink for SqliteSink {
     fn write(&mut self, panes: &PaneBatch) -> Result<(), SinkError> {
         self.rows += panes.infos.len();
+        self.bytes += bytes(panes);
         self.gathered.push(panes.clone());
-        if self.rows >= MOST_GATHERED { self.flush() } else { Ok(()) }
+        if self.rows >= MOST_GATHERED || self.bytes >= MOST_GATHERED_BYTES { self.flush() } else { Ok(()) }
     }
 
     fn flush(&mut self) -> Result<(), SinkError> {
@@ -119,6 +138,7 @@ impl PaneSink for SqliteSink {
         }
         self.gathered.clear();
         self.rows = 0;
+        self.bytes = 0;
         Ok(())
     }
 }

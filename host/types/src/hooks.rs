@@ -14,6 +14,12 @@ use crate::column::Column;
 use crate::schema::Field;
 use crate::time::{EventTime, Watermark};
 
+mod process;
+pub use process::{
+    DueTimers, NoState, ProcessHook, ProcessPlan, StateAccess, StateError, StateLists, StateMaps, StateMisuse,
+    StateResult, StateRows, StateShape, StateSpec, TimerClock, TimerSpec,
+};
+
 /// How one call is to be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Call {

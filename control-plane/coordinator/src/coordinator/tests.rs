@@ -15,6 +15,8 @@ use super::*;
 use crate::components::{FoundComponent, RegistryDown};
 use crate::runner::{Run, RunEnd, RunStatus, StartError};
 
+mod cancel;
+
 /// A clock that a test moves.
 #[derive(Default)]
 struct Hand(AtomicI64);
@@ -355,20 +357,6 @@ async fn a_tenants_own_fault_ends_its_job() {
 }
 
 #[tokio::test]
-async fn a_cancelled_job_has_ended_when_the_answer_comes() {
-    let mut place = Place::new().await;
-    place.submit(&pipeline("clicks", 1)).await.expect("accepted");
-    let _run = place.start().await;
-    let cancelled = place.coordinator.cancel(&ann(), &place.acme, "clicks").await.expect("cancelled");
-    assert_eq!((cancelled.state, cancelled.reason.as_deref()), (JobState::Cancelled, Some("cancelled by ann")));
-    let again = place.coordinator.cancel(&ann(), &place.acme, "clicks").await.expect("it stays so");
-    assert_eq!(again, cancelled);
-    place.submit(&pipeline("clicks", 2)).await.expect("its place is free again");
-    let missing = place.coordinator.cancel(&ann(), &place.acme, "none").await.expect_err("there is none");
-    assert!(matches!(missing, JobError::NotFound { .. }));
-}
-
-#[tokio::test]
 async fn a_tenant_has_as_many_live_jobs_as_it_may() {
     let mut place = Place::new().await;
     for job in ["a", "b"] {
@@ -421,19 +409,6 @@ async fn a_process_that_starts_again_runs_its_jobs_again() {
     assert_eq!(place.start().await.key, other.key);
     assert_eq!(next.resume_all().await.expect("resumed"), 1, "again is no harm");
     assert!(place.starts.try_recv().is_err());
-}
-
-#[tokio::test]
-async fn a_live_job_that_no_process_runs_can_be_cancelled() {
-    let mut place = Place::new().await;
-    place.submit(&pipeline("a", 1)).await.expect("accepted");
-    let _run = place.start().await;
-    place.until("a", JobState::Running).await;
-    place.coordinator.rest().await;
-    let next = Place::coordinator(&place.store, &place.tenancy, &place.runner, &place.clock);
-    let cancelled = next.cancel(&ann(), &place.acme, "a").await.expect("cancelled");
-    assert_eq!(cancelled.state, JobState::Cancelled);
-    assert_eq!(next.resume_all().await.expect("none"), 0);
 }
 
 #[tokio::test]
@@ -522,40 +497,6 @@ async fn a_status_is_asked_on_one_blocking_thread_for_a_whole_list() {
     assert_eq!(asked.len(), 2);
     assert_eq!(asked[0], asked[1], "once for both");
     assert_ne!(asked[0], std::thread::current().id(), "not on a thread that serves requests");
-}
-
-#[tokio::test]
-async fn whoever_cancels_at_the_same_time_waits_for_the_run_too() {
-    let mut place = Place::new().await;
-    place.runner.stays.store(true, Ordering::SeqCst);
-    place.submit(&pipeline("clicks", 1)).await.expect("accepted");
-    let run = place.start().await;
-    place.until("clicks", JobState::Running).await;
-    let mut going = Vec::new();
-    for _ in 0..2 {
-        let (coordinator, acme) = (place.coordinator.clone(), place.acme.clone());
-        going.push(tokio::spawn(async move { coordinator.cancel(&ann(), &acme, "clicks").await }));
-    }
-    // Both have asked, and the run still writes.
-    let admin = caller(Role::TenantAdmin, Some("acme"));
-    let asked = async || {
-        let trail = place.tenancy.audit_trail(&admin, Some(&place.acme), 0, 100).await.expect("the trail");
-        trail.iter().filter(|entry| entry.action == "job.cancel").count()
-    };
-    while asked().await < 2 {
-        tokio::task::yield_now().await;
-    }
-    for _ in 0..100 {
-        tokio::task::yield_now().await;
-    }
-    assert_eq!(place.job("clicks").await.state, JobState::Running);
-    let newer = place.submit(&pipeline("clicks", 2)).await.expect_err("the old run still writes");
-    assert!(matches!(newer, SubmitError::Conflict { .. }), "{newer}");
-    run.end.send(RunEnd::Stopped).unwrap();
-    for cancel in going {
-        let job = cancel.await.expect("no panic").expect("cancelled");
-        assert_eq!((job.state, job.watermark), (JobState::Cancelled, Some(7)), "what it showed is kept");
-    }
 }
 
 #[tokio::test]

@@ -286,6 +286,27 @@ fn many_panes_are_written_without_a_flush() {
 }
 
 #[test]
+fn large_panes_are_written_without_a_flush_long_before_they_are_many() {
+    let place = Place::new();
+    let names = fields(&["k"], &["v"]);
+    let mut sink = place.sink(&["k"], &names);
+    let large = Value::from("x".repeat(64 << 10).as_str());
+    let mut written = 0;
+    for key in 0..200 {
+        sink.write(&batch(&[Pane::new(vec![Value::Int(key)], WINDOW, 0, vec![large.clone()])])).expect("written");
+        let rows = place.rows().len();
+        let gathered = usize::try_from(key + 1).expect("few") - rows;
+        assert!(gathered * (64 << 10) < MOST_GATHERED_BYTES, "{gathered} panes are held back");
+        written = rows;
+    }
+    assert!(written > 0, "something was written without a flush");
+    // What is held back is the same whether its values are texts or of no declared kind.
+    let nested = Value::Json(format!("[\"{}\"]", "y".repeat(5 << 20)).into());
+    sink.write(&batch(&[Pane::new(vec![Value::Int(1_000)], WINDOW, 0, vec![nested])])).expect("written");
+    assert_eq!(place.rows().len(), 201);
+}
+
+#[test]
 fn changes_are_followed_page_by_page() {
     let place = Place::new();
     let names = fields(&["k"], &["n"]);
