@@ -11,11 +11,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tidegate_pipeline::{Accumulation, Early, Late, WindowKind};
-use tidegate_types::{Batch, Column, EventTime, Millis, NO_CLOCK, ProgressEntry, Watermark};
+use tidegate_types::{Batch, Column, EventTime, Millis, NO_CLOCK, Progress, ProgressEntry, Watermark};
 
 use crate::OperatorError;
 use crate::aggregate::{Builtins, Prepared};
-use crate::operator::{OperatorOutput, Work};
+use crate::operator::{Operator, OperatorOutput, Work};
 use crate::report::StateSize;
 use crate::side::Condemned;
 use crate::verdict::CONDEMNED_BEFORE_SINGLE;
@@ -41,7 +41,7 @@ pub(crate) use hooked::HookedAggregate;
 use hooked::HookedBatch;
 use identities::Identities;
 use keys::KeyTable;
-use run::{Cursor, Run, RunStart};
+use run::{Cursor, Event, Run, RunStart};
 use sliced::Sliced;
 use table::{SlotRef, WindowTable};
 use unshown::Unshown;
@@ -62,6 +62,8 @@ pub struct WindowOperator {
     awaiting: Vec<SlotRef>,
     watermark: Watermark,
     clock: EventTime,
+    /// The position of the event that is at work; 0 for a move of the wall clock.
+    position: u32,
     run: Run,
     /// The batch that is at work, and where it goes on once the output was taken.
     paused: Option<(Box<Prep>, Cursor)>,
@@ -70,6 +72,7 @@ pub struct WindowOperator {
 /// A batch, with what was looked up once for all its rows.
 struct Prep {
     batch: Batch,
+    progress: Arc<Progress>,
     builtins: Prepared,
     hooks: Vec<HookedBatch>,
     identity: Option<Column>,
@@ -121,16 +124,11 @@ impl WindowOperator {
             awaiting: Vec::new(),
             watermark: Watermark::MIN,
             clock: NO_CLOCK,
+            position: 0,
             run: Run::default(),
             paused: None,
             config,
         }
-    }
-
-    /// The operator's id.
-    #[must_use]
-    pub(crate) fn id(&self) -> &Arc<str> {
-        &self.config.operator
     }
 
     /// The operator's watermark.
@@ -139,64 +137,9 @@ impl WindowOperator {
         self.watermark
     }
 
-    /// How much state is kept.
-    #[must_use]
-    pub fn state(&self) -> StateSize {
-        let hooks: u64 = self.hooks.iter().map(HookedAggregate::state_bytes).sum();
-        StateSize {
-            keys: self.keys.len(),
-            windows: self.windows.len() + self.sliced.as_ref().map_or(0, Sliced::len),
-            identities: self.identities.as_ref().map_or(0, Identities::len),
-            accumulator_bytes: self.builtins.state_bytes() + hooks,
-        }
-    }
-
-    /// When the wall clock makes something due by itself, if anything waits for it.
-    #[must_use]
-    pub fn next_instant(&self) -> Option<EventTime> {
-        if self.awaiting.is_empty() || self.clock == NO_CLOCK {
-            return None;
-        }
-        self.periods().into_iter().flatten().map(|every| tidegate_windows::next_instant(self.clock, every)).min()
-    }
-
-    /// The wall clock has reached `now`.
-    ///
-    /// # Errors
-    /// As [`WindowOperator::process`].
-    pub fn advance_clock(&mut self, now: EventTime, out: &mut OperatorOutput) -> Result<(), OperatorError> {
-        self.advance(self.watermark, now, out)
-    }
-
-    /// Works through a batch. `now` is the wall clock's reading; none under a virtual clock, which is the batch's.
-    ///
-    /// Paused: `out` is full, and [`WindowOperator::resume`] MUST be called before anything else.
-    ///
-    /// # Errors
-    /// If a hook cannot be called; no record is condemned then.
-    pub fn process(
-        &mut self,
-        batch: &Batch,
-        now: Option<EventTime>,
-        out: &mut OperatorOutput,
-    ) -> Result<Work, OperatorError> {
-        if let Some(now) = now {
-            self.advance(self.watermark, now, out)?;
-        }
-        let prep = self.prepare(batch)?;
-        self.begin_run(Cursor::default());
-        self.work(prep, Cursor::default(), out)
-    }
-
-    /// Goes on with a batch where it paused.
-    ///
-    /// # Errors
-    /// As [`WindowOperator::process`].
-    pub fn resume(&mut self, out: &mut OperatorOutput) -> Result<Work, OperatorError> {
-        match self.paused.take() {
-            Some((prep, cursor)) => self.work(*prep, cursor, out),
-            None => Ok(Work::Done),
-        }
+    /// What is at work.
+    fn event(&self) -> Event {
+        Event { position: self.position, watermark: self.watermark, clock: self.clock }
     }
 
     fn work(&mut self, mut prep: Prep, mut cursor: Cursor, out: &mut OperatorOutput) -> Result<Work, OperatorError> {
@@ -210,7 +153,7 @@ impl WindowOperator {
                 self.go_on_firing(out);
                 continue;
             }
-            match next_step(&prep.batch, cursor) {
+            match next_step(&prep, cursor) {
                 Step::End => {
                     let next = self.publish(&mut prep, cursor, out)?;
                     if next == cursor {
@@ -221,6 +164,7 @@ impl WindowOperator {
                 Step::Entry(entry) if self.is_due(entry.watermark, entry.clock) => {
                     let next = self.publish(&mut prep, cursor, out)?;
                     if next == cursor {
+                        self.position = entry.position;
                         self.advance(entry.watermark, entry.clock, out)?;
                         cursor.entry += 1;
                         self.begin_run(cursor);
@@ -238,6 +182,7 @@ impl WindowOperator {
                     cursor.entry += 1;
                 }
                 Step::Row(row) => {
+                    self.position = prep.batch.positions[row];
                     let admitted = self.row(&prep, row);
                     cursor.row += usize::from(admitted);
                     if !admitted || self.run.is_full(self.row_limit(&prep)) {
@@ -263,8 +208,9 @@ impl WindowOperator {
         Ok(next)
     }
 
-    fn prepare(&mut self, batch: &Batch) -> Result<Prep, OperatorError> {
-        let builtins = self.builtins.prepare(batch);
+    fn prepare(&mut self, batch: Batch, progress: Arc<Progress>) -> Result<Prep, OperatorError> {
+        debug_assert!(batch.retractions.is_none() || self.config.undoes, "only into operators that can undo");
+        let builtins = self.builtins.prepare(&batch);
         let identity = self
             .config
             .dedup
@@ -272,19 +218,20 @@ impl WindowOperator {
             .map(|dedup| batch.column(&dedup.field).cloned().unwrap_or(Column::Null(batch.len())));
         let (assigned, condemned) = match &mut self.custom {
             Some(custom) => {
-                let (assigned, condemned) = custom.assign(batch)?;
+                let (assigned, condemned) = custom.assign(&batch)?;
                 (Some(assigned), condemned.into_iter().collect())
             }
             None => (None, BTreeMap::new()),
         };
         Ok(Prep {
-            batch: batch.clone(),
             may_overflow: self.builtins.may_overflow(&builtins),
             builtins,
-            hooks: self.hooks.iter().map(|hook| hook.prepare(batch)).collect(),
+            hooks: self.hooks.iter().map(|hook| hook.prepare(&batch)).collect(),
             identity,
             assigned,
             condemned,
+            progress,
+            batch,
         })
     }
 
@@ -329,11 +276,66 @@ impl WindowOperator {
     }
 }
 
-/// The next change or row: changes at a row's position come before it.
-fn next_step(batch: &Batch, cursor: Cursor) -> Step {
-    let entry = batch.progress.entries.get(cursor.entry);
-    match (batch.positions.get(cursor.row), entry) {
-        (Some(position), Some(entry)) if entry.position > *position => Step::Row(cursor.row),
+impl Operator for WindowOperator {
+    fn id(&self) -> &Arc<str> {
+        &self.config.operator
+    }
+
+    fn process(
+        &mut self,
+        inputs: Vec<Batch>,
+        progress: &Arc<Progress>,
+        now: Option<EventTime>,
+        out: &mut OperatorOutput,
+    ) -> Result<Work, OperatorError> {
+        debug_assert_eq!(inputs.len(), 1, "a window operator has one input");
+        if let Some(now) = now {
+            self.advance_clock(now, out)?;
+        }
+        let Some(batch) = inputs.into_iter().next() else { return Ok(Work::Done) };
+        let prep = self.prepare(batch, Arc::clone(progress))?;
+        self.begin_run(Cursor::default());
+        self.work(prep, Cursor::default(), out)
+    }
+
+    fn resume(&mut self, out: &mut OperatorOutput) -> Result<Work, OperatorError> {
+        match self.paused.take() {
+            Some((prep, cursor)) => self.work(*prep, cursor, out),
+            None => Ok(Work::Done),
+        }
+    }
+
+    fn advance_clock(&mut self, now: EventTime, out: &mut OperatorOutput) -> Result<(), OperatorError> {
+        self.position = 0;
+        self.advance(self.watermark, now, out)
+    }
+
+    fn next_instant(&self) -> Option<EventTime> {
+        if self.awaiting.is_empty() || self.clock == NO_CLOCK {
+            return None;
+        }
+        self.periods().into_iter().flatten().map(|every| tidegate_windows::next_instant(self.clock, every)).min()
+    }
+
+    fn state(&self) -> StateSize {
+        let hooks: u64 = self.hooks.iter().map(HookedAggregate::state_bytes).sum();
+        let accumulator_bytes = self.builtins.state_bytes() + hooks;
+        StateSize {
+            keys: self.keys.len(),
+            windows: self.windows.len() + self.sliced.as_ref().map_or(0, Sliced::len),
+            identities: self.identities.as_ref().map_or(0, Identities::len),
+            accumulator_bytes,
+            bytes: accumulator_bytes,
+            ..StateSize::default()
+        }
+    }
+}
+
+/// The next row or change: the rows of an event come before the change that it brings.
+fn next_step(prep: &Prep, cursor: Cursor) -> Step {
+    let entry = prep.progress.entries.get(cursor.entry);
+    match (prep.batch.positions.get(cursor.row), entry) {
+        (Some(position), Some(entry)) if *position <= entry.position => Step::Row(cursor.row),
         (_, Some(entry)) => Step::Entry(*entry),
         (Some(_), None) => Step::Row(cursor.row),
         (None, None) => Step::End,

@@ -51,7 +51,7 @@ impl Store for Edges {
     fn add(&mut self, rows: &Rows<'_>) {
         let batch = rows.batch;
         rows.each_value(|row, slot, value| {
-            let moment = (batch.times[row], batch.sequence + u64::from(batch.positions[row]));
+            let moment = (batch.times[row], batch.arrival(row));
             if self.replaces(slot, moment) {
                 self.cells.set(slot, value);
                 self.moments[slot] = moment;

@@ -283,11 +283,13 @@ impl WindowOperator {
     fn count(&mut self, row: usize, slot: u32) {
         self.run.rows.push(index32(row));
         self.run.slots.push(slot);
+        let event = self.event();
         let window = self.windows.slot_mut(slot);
         window.fresh += 1;
         let (fresh, past_end) = (window.fresh, window.past_end);
         if self.hook_decides() {
             self.windows.slot_mut(slot).fires_in = self.run.number;
+            self.run.clocks.push(event.clock);
             return;
         }
         let timing = match (past_end, self.config.early, self.config.late) {
@@ -302,7 +304,7 @@ impl WindowOperator {
         };
         if let Some(timing) = timing {
             self.windows.slot_mut(slot).fires_in = self.run.number;
-            self.run.fires.push(Fire { slot, timing, watermark: self.watermark });
+            self.run.fires.push(Fire { slot, timing, event });
         }
     }
 

@@ -11,9 +11,9 @@ use tidegate_types::hooks::Decision;
 use tidegate_types::{EventTime, Millis, NO_CLOCK, Timing, Watermark};
 use tidegate_windows::ticks_within;
 
+use super::WindowOperator;
 use super::run::Fire;
 use super::sliced::Sliced;
-use super::WindowOperator;
 use crate::OperatorError;
 use crate::operator::OperatorOutput;
 
@@ -39,20 +39,21 @@ impl WindowOperator {
         clock: EventTime,
         out: &mut OperatorOutput,
     ) -> Result<(), OperatorError> {
-        let due: Vec<(EventTime, Instant)> =
-            if clock > self.clock { self.instants(clock).collect() } else { Vec::new() };
-        for (_, instant) in due.iter().filter(|(at, _)| *at < clock) {
+        let moves = clock > self.clock;
+        let due: Vec<(EventTime, Instant)> = if moves { self.instants(clock).collect() } else { Vec::new() };
+        for (at, instant) in due.iter().filter(|(at, _)| *at < clock) {
+            self.clock = *at;
             self.tick(*instant, out)?;
         }
+        self.clock = self.clock.max(clock);
         if watermark > self.watermark {
             let before = std::mem::replace(&mut self.watermark, watermark);
             self.fire_due(before, out)?;
         }
         // Under the new watermark, so that a window that has just passed its end is not early any more.
-        if clock > self.clock {
+        if moves {
             let instant = self.instant_at(clock);
             self.tick(instant, out)?;
-            self.clock = clock;
         }
         Ok(())
     }
@@ -109,7 +110,7 @@ impl WindowOperator {
             let (due, timing) =
                 if window.past_end { (instant.late, Timing::Late) } else { (instant.early, Timing::Early) };
             if due {
-                fires.push(Fire { slot, timing, watermark: self.watermark });
+                fires.push(Fire { slot, timing, event: self.event() });
             } else {
                 self.awaiting.push(reference);
             }
@@ -143,7 +144,7 @@ impl WindowOperator {
                 let shown = !global || window.fresh > 0;
                 shown.then_some(Timing::OnTime)
             };
-            fires.extend(timing.map(|timing| Fire { slot, timing, watermark: self.watermark }));
+            fires.extend(timing.map(|timing| Fire { slot, timing, event: self.event() }));
             if gone {
                 purges.push(slot);
             } else {
@@ -172,7 +173,7 @@ impl WindowOperator {
             match decision {
                 Ok(decision) => {
                     if matches!(decision, Decision::Fire | Decision::FireAndPurge) {
-                        fires.push(Fire { slot, timing: Timing::OnTime, watermark: self.watermark });
+                        fires.push(Fire { slot, timing: Timing::OnTime, event: self.event() });
                     }
                     if matches!(decision, Decision::Purge | Decision::FireAndPurge) {
                         done.push(slot);

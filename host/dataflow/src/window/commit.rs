@@ -6,11 +6,11 @@ use tidegate_types::Timing;
 use tidegate_types::batch::{index, index32};
 use tidegate_types::hooks::Decision;
 
-use super::run::{Fire, Undo};
+use super::run::{Event, Fire, Undo};
 use super::{Flushed, Prep, WindowOperator};
 use crate::OperatorError;
-use crate::operator::OperatorOutput;
 use crate::aggregate::Additions;
+use crate::operator::OperatorOutput;
 use crate::side::Condemned;
 
 impl WindowOperator {
@@ -47,7 +47,7 @@ impl WindowOperator {
         if let Some(late) = self.run.late.take() {
             self.fire_late(&late, prep, out);
         }
-        self.carry_out(&decisions, out)?;
+        self.carry_out(&decisions, prep, out)?;
         Ok(Flushed::Committed)
     }
 
@@ -70,7 +70,12 @@ impl WindowOperator {
     }
 
     /// Fires and purges what the window hook decided about the run's rows, and follows those rows.
-    fn carry_out(&mut self, decisions: &[Decision], out: &mut OperatorOutput) -> Result<(), OperatorError> {
+    fn carry_out(
+        &mut self,
+        decisions: &[Decision],
+        prep: &Prep,
+        out: &mut OperatorOutput,
+    ) -> Result<(), OperatorError> {
         if decisions.is_empty() {
             return Ok(());
         }
@@ -82,11 +87,15 @@ impl WindowOperator {
             }
         }
         let decided = || pairs.iter().map(|(_, slot)| *slot).zip(decisions);
-        let fires: Vec<Fire> = decided()
+        let fires: Vec<Fire> = decisions
+            .iter()
+            .enumerate()
             .filter(|(_, decision)| matches!(decision, Decision::Fire | Decision::FireAndPurge))
-            .map(|(slot, _)| {
+            .map(|(at, _)| {
+                let (row, slot) = pairs[at];
                 let timing = if self.windows.slot(slot).past_end { Timing::Late } else { Timing::Early };
-                Fire { slot, timing, watermark: self.watermark }
+                let position = prep.batch.positions[index(row)];
+                Fire { slot, timing, event: Event { position, clock: self.run.clocks[at], watermark: self.watermark } }
             })
             .collect();
         // A pane that failed leaves its window's state as it was.

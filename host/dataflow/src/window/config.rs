@@ -21,6 +21,10 @@ pub(crate) struct WindowConfig {
     /// The fields of the rows that arrive.
     pub(crate) schema: Arc<Schema>,
     pub(crate) key_by: Vec<String>,
+    /// Whether another operator reads the panes: they come with their order then.
+    pub(crate) feeds: bool,
+    /// Whether rows may take earlier ones back.
+    pub(crate) undoes: bool,
     /// The operator's id in dead letters.
     pub(crate) operator: Arc<str>,
 }

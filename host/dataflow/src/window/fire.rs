@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tidegate_pipeline::{Accumulation, Aggregate, WindowKind};
 use tidegate_types::hooks::{ComponentId, GuestFailure};
 use tidegate_types::key::decode_value;
-use tidegate_types::{Column, ColumnBuilder, PaneBatch, PaneInfo, PaneOp, Timing, Value};
+use tidegate_types::{Column, ColumnBuilder, Emitted, PaneBatch, PaneInfo, PaneOp, Timing, Value};
 
 use super::custom::Made;
 use super::keys::KeyId;
@@ -16,8 +16,8 @@ use super::run::Fire;
 use super::table::StandingPane;
 use super::{CustomWindows, WindowOperator};
 use crate::OperatorError;
-use crate::operator::OperatorOutput;
 use crate::account::Account;
+use crate::operator::OperatorOutput;
 use crate::side::{FailedPane, Side, SideKind};
 
 /// The code of the dead letter of a pane that a hook failed to make.
@@ -49,10 +49,11 @@ impl WindowOperator {
         let panes = if self.accumulation() == Accumulation::AccumulatingAndRetracting {
             self.with_retractions(&emission, &infos, &mut out.account)
         } else {
-            let fire = |source: &usize| emission.fires[*source];
+            let fires = || emission.sources.iter().map(|source| emission.fires[*source]);
             PaneBatch {
-                keys: self.key_columns(emission.sources.iter().map(|source| fire(source).slot)),
+                keys: self.key_columns(fires().map(|fire| fire.slot)),
                 infos: emission.sources.iter().map(|source| infos[*source]).collect(),
+                order: self.order_of(fires()),
                 values: emission.columns,
             }
         };
@@ -128,6 +129,7 @@ impl WindowOperator {
             keys: self.key_columns(fires.iter().map(|fire| fire.slot)),
             values: columns,
             infos: fires.iter().map(|fire| self.pane_info(*fire)).collect(),
+            order: None,
         };
         let Some(custom) = &mut self.custom else { return Ok(Emission::default()) };
         let Made { columns, mut sources, failed } = custom.emit(&panes)?;
@@ -154,17 +156,18 @@ impl WindowOperator {
             is_last: if global {
                 fire.timing == Timing::OnTime
             } else {
-                self.windows.is_gone(fire.slot, fire.watermark)
+                self.windows.is_gone(fire.slot, fire.event.watermark)
             },
-            watermark: fire.watermark,
+            watermark: fire.event.watermark,
             op: PaneOp::Insert,
+            fired_at: fire.event.clock,
         }
     }
 
     /// Puts before each firing's rows the retractions of what stands, and lets the rows stand.
     fn with_retractions(&mut self, emission: &Emission, infos: &[PaneInfo], account: &mut Account) -> PaneBatch {
         let mut builders: Vec<ColumnBuilder> = emission.columns.iter().map(|_| ColumnBuilder::new()).collect();
-        let mut slots = Vec::new();
+        let mut fires = Vec::new();
         let mut rows = Vec::new();
         let mut row = 0;
         for (at, fire) in emission.fires.iter().enumerate() {
@@ -184,15 +187,25 @@ impl WindowOperator {
                 for (builder, value) in builders.iter_mut().zip(&pane.values) {
                     builder.push(value.as_ref());
                 }
-                slots.push(fire.slot);
+                fires.push(*fire);
                 rows.push(pane.info);
             }
         }
         PaneBatch {
-            keys: self.key_columns(slots),
+            keys: self.key_columns(fires.iter().map(|fire| fire.slot)),
             values: builders.iter_mut().map(ColumnBuilder::finish).collect(),
             infos: rows,
+            order: self.order_of(fires.iter().copied()),
         }
+    }
+
+    /// Where the rows that these firings emit stand for the operators that read them.
+    fn order_of(&self, fires: impl Iterator<Item = Fire>) -> Option<Emitted> {
+        self.config.feeds.then(|| {
+            let key = |fire: Fire| Box::from(self.keys.encoded(self.windows.slot(fire.slot).key));
+            let (positions, keys) = fires.map(|fire| (fire.event.position, key(fire))).unzip();
+            Emitted { positions, keys }
+        })
     }
 
     /// The key fields of slots, as columns in the order of `key_by`.

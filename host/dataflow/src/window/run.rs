@@ -28,13 +28,22 @@ pub(crate) struct RunStart {
     pub(crate) clock: EventTime,
 }
 
+/// What makes a window fire, and where the operator stands then.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Event {
+    /// Its position in the round.
+    pub(crate) position: u32,
+    /// The watermark that panes show.
+    pub(crate) watermark: Watermark,
+    pub(crate) clock: EventTime,
+}
+
 /// A firing that is to come.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fire {
     pub(crate) slot: u32,
     pub(crate) timing: Timing,
-    /// The watermark that its pane shows.
-    pub(crate) watermark: Watermark,
+    pub(crate) event: Event,
 }
 
 /// Sessions that a record joined: the first in order of start becomes the merged window.
@@ -70,6 +79,8 @@ pub(crate) struct Run {
     /// Row `rows[i]` of the batch goes to slot `slots[i]`; in order of arrival.
     pub(crate) rows: Vec<u32>,
     pub(crate) slots: Vec<u32>,
+    /// The clock at each of these, where a hook decides what fires.
+    pub(crate) clocks: Vec<EventTime>,
     pub(crate) fires: Vec<Fire>,
     pub(crate) merge: Option<Merge>,
     pub(crate) late: Option<LateRow>,
@@ -87,6 +98,7 @@ impl Default for Run {
             start,
             rows: Vec::new(),
             slots: Vec::new(),
+            clocks: Vec::new(),
             fires: Vec::new(),
             merge: None,
             late: None,
@@ -104,6 +116,7 @@ impl Run {
         self.start = start;
         self.rows.clear();
         self.slots.clear();
+        self.clocks.clear();
         self.fires.clear();
         self.merge = None;
         self.late = None;

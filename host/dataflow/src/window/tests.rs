@@ -1,11 +1,13 @@
 //! Batches that fire more than an output holds are worked through in pieces, with the same panes; windows that share panes
 //! give the panes of windows kept one by one.
 
+use std::sync::Arc;
+
 use proptest::prelude::*;
 use tidegate_connectors::SourceBatch;
 use tidegate_types::{PaneInfo, PartitionId, Value, Watermark};
 
-use crate::operator::{OperatorOutput, RECORDS_BEFORE_PAUSE, Work};
+use crate::operator::{Operator, OperatorOutput, RECORDS_BEFORE_PAUSE, Work};
 use crate::{Account, Job, JobHooks, JobOptions};
 
 /// More windows of a record than an output holds panes.
@@ -68,7 +70,8 @@ fn run(mut job: Job, records: &[(i64, Option<i64>)]) -> Ran {
     let input = job.source.process(batch(records), None).expect("no hook can fail");
     let mut ran = Ran { panes: Vec::new(), pieces: Vec::new(), account: input.account };
     let mut out = OperatorOutput::default();
-    let mut work = job.windows[0].process(&input.batch, None, &mut out).expect("no hook can fail");
+    let progress = Arc::clone(&input.batch.progress);
+    let mut work = job.windows[0].process(vec![input.batch], &progress, None, &mut out).expect("no hook can fail");
     loop {
         let taken = std::mem::take(&mut out);
         ran.account += taken.account;

@@ -82,7 +82,7 @@ impl Work for EmitWork<'_> {
 fn part(all: &PaneBatch, from: usize, to: usize) -> PaneBatch {
     let places: Vec<u32> = (index32(from)..index32(to)).collect();
     let take = |columns: &[Column]| columns.iter().map(|column| column.take(&places)).collect();
-    PaneBatch { keys: take(&all.keys), values: take(&all.values), infos: all.infos[from..to].to_vec() }
+    PaneBatch { keys: take(&all.keys), values: take(&all.values), infos: all.infos[from..to].to_vec(), order: None }
 }
 
 /// The rows of all answers, one after the other.

@@ -1,16 +1,16 @@
 //! The watermark passes ends of windows whose panes are shared; late records fire the windows that have ended.
 
 use tidegate_pipeline::{Accumulation, Late};
-use tidegate_types::{Column, ColumnBuilder, PaneBatch, PaneInfo, PaneOp, Timing, Value, Watermark};
+use tidegate_types::{Column, ColumnBuilder, Emitted, PaneBatch, PaneInfo, PaneOp, Timing, Value, Watermark};
 use tidegate_windows::{WindowSpan, is_gone};
 
 use super::ending::Ending;
 use super::merge::Running;
 use super::{KeyId, KeyTable, Sliced, StandingPane};
 use crate::aggregate::{Additions, Builtins};
+use crate::operator::OperatorOutput;
 use crate::window::fire::count_pane;
 use crate::window::run::LateRow;
-use crate::operator::OperatorOutput;
 use crate::window::{Prep, WindowOperator};
 
 /// Panes that are finished together: bounds the slots that hold merged values.
@@ -163,6 +163,7 @@ impl WindowOperator {
         let values = self.builtins.finish(&slots);
         let retracts = self.accumulation() == Accumulation::AccumulatingAndRetracting;
         let mut rows = PaneRows::new(self.config.key_by.len(), if retracts { values.len() } else { 0 });
+        let mut keys: Vec<Box<[u8]>> = Vec::new();
         for (row, firing) in firings.iter().enumerate() {
             let gone = is_gone(firing.span.end, sliced.lateness, self.watermark);
             let again = !gone && sliced.late == Late::EveryElement;
@@ -174,6 +175,7 @@ impl WindowOperator {
                 is_last: gone,
                 watermark: self.watermark,
                 op: PaneOp::Insert,
+                fired_at: self.clock,
             };
             count_pane(firing.timing, &mut out.account);
             let key: Vec<Value> = self.key_values(firing.key).collect();
@@ -190,8 +192,13 @@ impl WindowOperator {
                 }
             }
             rows.push(&key, info, standing.as_ref().map_or(&[], |pane| &pane.values));
+            if self.config.feeds {
+                keys.resize_with(rows.infos.len(), || self.keys.encoded(firing.key).into());
+            }
         }
-        out.push(rows.finish(if retracts { None } else { Some(values) }));
+        let mut panes = rows.finish(if retracts { None } else { Some(values) });
+        panes.order = self.config.feeds.then(|| Emitted { positions: vec![self.position; keys.len()], keys });
+        out.push(panes);
         for slot in slots {
             sliced.slots.give_back(&mut self.builtins, slot);
         }
@@ -224,6 +231,7 @@ impl PaneRows {
             keys: finish(&mut self.keys),
             values: values.unwrap_or_else(|| finish(&mut self.values)),
             infos: self.infos,
+            order: None,
         }
     }
 }

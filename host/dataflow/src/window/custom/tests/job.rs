@@ -1,11 +1,13 @@
 //! A whole job around a scripted hook: lines in, panes and dead letters out, as short text.
 
+use std::sync::Arc;
+
 use tidegate_connectors::SourceBatch;
 use tidegate_types::batch::index32;
 use tidegate_types::{PaneBatch, PaneOp, PartitionId, Value, Watermark};
 
 use super::script::Script;
-use crate::{Account, Job, JobHooks, JobOptions, Side, SideKind, SourceOutput, OperatorOutput, Work};
+use crate::{Account, Job, JobHooks, JobOptions, Operator, OperatorOutput, Side, SideKind, SourceOutput, Work};
 
 /// A pipeline with custom windows.
 #[derive(Clone)]
@@ -125,7 +127,8 @@ impl Collected {
         self.account += account;
         for (operator, batch) in job.windows.iter_mut().zip(job.exchange.deal(batch)) {
             let mut out = OperatorOutput::default();
-            let mut work = operator.process(&batch, None, &mut out).expect("no platform failure");
+            let progress = Arc::clone(&batch.progress);
+            let mut work = operator.process(vec![batch], &progress, None, &mut out).expect("no platform failure");
             loop {
                 let taken = std::mem::take(&mut out);
                 taken.panes.iter().for_each(|panes| self.panes.extend(lines(panes)));
@@ -187,7 +190,7 @@ fn side(side: &Side) -> String {
     match (&side.record, &side.pane) {
         (Some((origin, record)), _) => {
             assert_eq!(side.kind == SideKind::DeadLetter, !matches!(reason.as_str(), "too-late" | "duplicate"));
-            format!("{reason} {operator} #{}", origin.offsets[tidegate_types::batch::index(*record)])
+            format!("{reason} {operator} #{}", origin.offset(*record).expect("read"))
         }
         (None, Some(pane)) => {
             let (start, end) = pane.window.expect("no window is global");
