@@ -12,7 +12,7 @@ const DEAD_LETTERS: &str = "-dead-letters";
 #[error("{path}: {reason}")]
 pub(crate) struct BadName {
     /// The field of the pipeline file.
-    pub(crate) path: &'static str,
+    pub(crate) path: String,
     /// What is wrong, and the way out.
     pub(crate) reason: String,
 }
@@ -34,14 +34,14 @@ impl JobStreams {
     /// The streams of this pipeline.
     #[must_use]
     pub fn of(pipeline: &Pipeline) -> Self {
-        let panes = match &pipeline.sink {
+        let panes = pipeline.sinks.iter().find_map(|sink| match &sink.sink {
             Sink::Log { log } | Sink::TransactionalLog { log } => Some(log.clone()),
             Sink::UpsertStore { .. } | Sink::Outbox { .. } | Sink::Parquet { .. } => None,
-        };
+        });
         Self {
-            input: pipeline.source.log.clone(),
+            input: pipeline.sources[0].log.clone(),
             panes,
-            too_late: pipeline.late_side_output.clone(),
+            too_late: pipeline.operators.iter().find_map(|operator| operator.late_side_output().map(str::to_owned)),
             dead_letters: pipeline
                 .dead_letter_output
                 .clone()
@@ -61,10 +61,10 @@ impl JobStreams {
 /// The table that a pipeline writes.
 #[must_use]
 pub fn table_of(pipeline: &Pipeline) -> Option<&str> {
-    match &pipeline.sink {
-        Sink::UpsertStore { table, .. } => Some(table),
+    pipeline.sinks.iter().find_map(|sink| match &sink.sink {
+        Sink::UpsertStore { table, .. } => Some(table.as_str()),
         Sink::Log { .. } | Sink::TransactionalLog { .. } | Sink::Outbox { .. } | Sink::Parquet { .. } => None,
-    }
+    })
 }
 
 /// Checks every name of the platform's that a pipeline holds, and that it does not write what it reads.
@@ -72,8 +72,8 @@ pub fn table_of(pipeline: &Pipeline) -> Option<&str> {
 /// # Errors
 /// The first name that is none, with its place.
 pub(crate) fn check_names(pipeline: &Pipeline) -> Result<Name, BadName> {
-    let named = |path: &'static str, text: &str| {
-        text.parse::<Name>().map_err(|error: NameError| BadName { path, reason: error.to_string() })
+    let named = |path: &str, text: &str| {
+        text.parse::<Name>().map_err(|error: NameError| BadName { path: path.to_owned(), reason: error.to_string() })
     };
     let job = named("job", &pipeline.job)?;
     let streams = JobStreams::of(pipeline);
@@ -84,20 +84,20 @@ pub(crate) fn check_names(pipeline: &Pipeline) -> Result<Name, BadName> {
              `dead_letter_output`",
             streams.dead_letters
         );
-        return Err(BadName { path: "job", reason });
+        return Err(BadName { path: "job".into(), reason });
     }
     for (path, name) in streams.written() {
         named(path, name)?;
         if name == streams.input {
             let reason = format!("the job would write into its own input `{name}`; name another stream");
-            return Err(BadName { path, reason });
+            return Err(BadName { path: path.to_owned(), reason });
         }
     }
     let written = streams.written();
     for (place, (path, name)) in written.iter().enumerate() {
         if let Some((other, _)) = written[..place].iter().find(|(_, other)| other == name) {
             let reason = format!("`{name}` is also `{other}`; give each output a stream of its own");
-            return Err(BadName { path, reason });
+            return Err(BadName { path: path.to_owned(), reason });
         }
     }
     if let Some(table) = table_of(pipeline) {

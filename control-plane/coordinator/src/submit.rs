@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use tidegate_pipeline::{Aggregate, ComponentRef, Hook, Parsed, Pipeline, PipelineError, WindowKind, parse};
+use tidegate_pipeline::{ComponentRef, NamedHook, Parsed, Pipeline, PipelineError, parse};
 use tidegate_types::{Name, TenantId};
 
 use crate::components::Components;
@@ -17,8 +17,20 @@ use crate::streams::check_names;
 pub(crate) fn read(text: &str) -> Result<(Parsed, Name), SubmitError> {
     let parsed = parse(text).map_err(refused)?;
     parsed.check_supported().map_err(refused)?;
-    let name = check_names(&parsed.pipeline).map_err(|error| wrong(&parsed, error.path, error.reason))?;
+    one_of_each(&parsed)?;
+    let name = check_names(&parsed.pipeline).map_err(|error| wrong(&parsed, &error.path, error.reason))?;
     Ok((parsed, name))
+}
+
+/// Deployed jobs have one source and one sink so far.
+fn one_of_each(parsed: &Parsed) -> Result<(), SubmitError> {
+    let Pipeline { sources, sinks, .. } = &parsed.pipeline;
+    let what = if sources.len() > 1 { "sources" } else { "sinks" };
+    if sources.len() > 1 || sinks.len() > 1 {
+        let reason = format!("the platform runs jobs with one of {what} so far; `tidegate run` takes several, over files");
+        return Err(wrong(parsed, what, reason));
+    }
+    Ok(())
 }
 
 fn refused(error: PipelineError) -> SubmitError {
@@ -38,20 +50,6 @@ pub(crate) fn not_startable(parsed: &Parsed, error: StartError) -> SubmitError {
     }
 }
 
-/// The hooks of a pipeline, each with where the file names it, in the order of a record's way.
-fn hooks(pipeline: &Pipeline) -> Vec<(String, &Hook)> {
-    let map = pipeline.map.iter().map(|hook| ("map".to_owned(), hook));
-    let window = match &pipeline.window.kind {
-        WindowKind::Custom { hook } => Some(("window".to_owned(), hook)),
-        _ => None,
-    };
-    let aggregates = pipeline.aggregates.iter().filter_map(|aggregate| match aggregate {
-        Aggregate::Hook { name, hook } => Some((format!("aggregate.{name}"), hook)),
-        Aggregate::Builtin { .. } => None,
-    });
-    map.chain(window).chain(aggregates).collect()
-}
-
 /// Finds the component of each hook in the tenant's registry.
 pub(crate) async fn resolve(
     components: &Arc<dyn Components>,
@@ -59,7 +57,7 @@ pub(crate) async fn resolve(
     parsed: &Parsed,
 ) -> Result<Vec<ResolvedComponent>, SubmitError> {
     let mut resolved = Vec::new();
-    for (path, hook) in hooks(&parsed.pipeline) {
+    for NamedHook { path, hook, .. } in parsed.pipeline.hooks() {
         let ComponentRef { name, version } = &hook.component;
         let found = components.find(tenant, name, version.as_deref()).await;
         let found = found.map_err(|error| {

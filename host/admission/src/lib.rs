@@ -21,4 +21,4 @@ pub use child::work;
 pub use compiler::{CompileLimits, Compiler};
 pub use error::AdmitError;
 pub use rule::Rule;
-pub use trial::{Cost, Micros};
+pub use trial::{Cost, Micros, TrialState};

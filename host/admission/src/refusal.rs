@@ -52,7 +52,9 @@ pub(crate) fn of_sandbox(error: SandboxError) -> AdmitError {
         SandboxError::NoHook { exports, .. } => by(
             Rule::NoHook,
             "exports",
-            format!("it exports {exports}, and none of tidegate:job/mapper, aggregator or windower in version 0.1"),
+            format!(
+                "it exports {exports}, and none of tidegate:job/mapper, aggregator, windower or processor in version 0.1"
+            ),
             "build it for a world of the package tidegate:job@0.1.0",
         ),
         SandboxError::Compile { detail, .. } => {

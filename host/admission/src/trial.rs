@@ -6,17 +6,23 @@
 //! `open` that traps or does not end, one row that uses up the fuel of a call, an answer that breaks the contract.
 
 mod row;
+mod state;
 
 use std::fmt::Debug;
 use std::sync::Arc;
 
 use tidegate_sandbox::{Component, HookKind, MemoryTotal, NoLog, OpenError, OpenOptions};
-use tidegate_types::hooks::{AggregateHook, Call, Cells, DecisionRequest, HookError, HookResult, MapHook, WindowHook};
+use tidegate_types::hooks::{
+    AggregateHook, Call, Cells, DecisionRequest, DueTimers, HookError, HookResult, MapHook, ProcessHook, StateAccess,
+    WindowHook,
+};
 use tidegate_types::{Column, Field, Kind, PaneBatch, PaneInfo, PaneOp, Timing, Watermark};
 
 use crate::error::AdmitError;
 use crate::refusal::{self, NotOpened, by};
 use crate::rule::Rule;
+
+pub use state::TrialState;
 
 /// A clock that only goes forward, in microseconds.
 pub type Micros = Arc<dyn Fn() -> u64 + Send + Sync>;
@@ -62,6 +68,7 @@ pub(crate) fn run(component: &Component, granted: Granted, micros: &Micros) -> R
             HookKind::Mapper => trying.mapper(component)?,
             HookKind::Aggregator => trying.aggregator(component)?,
             HookKind::Windower => trying.windower(component)?,
+            HookKind::Processor => trying.processor(component)?,
         }
     }
     Ok(trial)
@@ -136,6 +143,25 @@ impl Trying<'_> {
             };
             let panes = PaneBatch { keys: Vec::new(), values: vec![Column::Null(1)], infos: vec![info] };
             self.once("emit", |call| WindowHook::emit(&mut *hook, call, &panes))?;
+        }
+        Ok(())
+    }
+
+    /// Each call has one key that holds nothing yet.
+    fn processor(&mut self, component: &Component) -> Result<(), AdmitError> {
+        let opened = component.open_processor(CONFIG, &[], &[], self.options());
+        let Some(mut hook) = self.opened(opened)? else { return Ok(()) };
+        let plan = hook.plan().clone();
+        let fresh = || -> Box<dyn StateAccess> { Box::new(TrialState::new(&plan, 1)) };
+        let rows = row::of(&plan.reads);
+        let watermarks = if plan.watermarks { vec![WINDOW.0] } else { Vec::new() };
+        self.twice("process", |call| {
+            ProcessHook::process(&mut *hook, call, &mut fresh(), &[], &[0], &watermarks, &rows)
+        })?;
+        for timer in 0..plan.timers.len() {
+            let timer = u32::try_from(timer).expect("a plan has few timers");
+            let due = DueTimers { timers: vec![timer], groups: vec![0], times: vec![WINDOW.1] };
+            self.once("on-timer", |call| ProcessHook::on_timer(&mut *hook, call, &mut fresh(), &[], &due))?;
         }
         Ok(())
     }

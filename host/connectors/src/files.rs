@@ -21,7 +21,7 @@ use merged::MergedFiles;
 use single::SingleFile;
 
 pub use output::{OpenOutput, Output, refuse_overlaps};
-pub use sink::{FilePaneSink, FileSideSink};
+pub use sink::{FileResultSink, FileSideSink};
 
 /// What an `--input` flag names.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,9 +8,8 @@ mod writer;
 
 pub use positions::{Lag, ReadPositions};
 pub use side::LogSideSink;
-pub use sink::LogPaneSink;
+pub use sink::LogResultSink;
 pub use source::{LogSource, Start};
-pub use writer::{NoRoom, Room};
 
 #[cfg(test)]
 mod tests;

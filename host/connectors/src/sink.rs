@@ -1,33 +1,40 @@
-//! Where results go: panes, and records that were late, repeated or refused.
+//! Where results go: panes, rows, and records that were late, repeated or refused.
 
 use std::io;
 
 use tidegate_formats::SideRecord;
 use tidegate_log::{LogError, StreamId};
-use tidegate_types::PaneBatch;
+use tidegate_types::{PaneBatch, RowBatch};
 
 use crate::source::ErrorKind;
 
-/// Takes panes.
+/// Takes the results of one operator: panes, if it is one of windows, otherwise rows. The sink is opened for its fields.
 ///
-/// 1. Panes are put out in the order in which they were written.
+/// 1. Results are put out in the order in which they were written.
 /// 2. What was written is out for good only once `flush` has returned.
 /// 3. After an error nothing more MUST be written.
-pub trait PaneSink: Send {
+/// 4. A sink that was opened for panes MUST be given no rows, and one for rows no panes: it may panic.
+pub trait ResultSink: Send {
     /// Takes a batch of panes.
     ///
     /// # Errors
     /// [`SinkError::Closed`] if the reader wants no more, otherwise what failed.
-    fn write(&mut self, panes: &PaneBatch) -> Result<(), SinkError>;
+    fn write_panes(&mut self, panes: &PaneBatch) -> Result<(), SinkError>;
+
+    /// Takes a batch of rows without a window.
+    ///
+    /// # Errors
+    /// As `write_panes`.
+    fn write_rows(&mut self, rows: &RowBatch) -> Result<(), SinkError>;
 
     /// Puts out everything that was written.
     ///
     /// # Errors
-    /// As `write`.
+    /// As `write_panes`.
     fn flush(&mut self) -> Result<(), SinkError>;
 }
 
-/// Takes records that went to a side output. The guarantees are those of [`PaneSink`].
+/// Takes records that went to a side output. The guarantees are those of [`ResultSink`].
 pub trait SideSink: Send {
     /// Takes one record.
     ///
@@ -95,6 +102,21 @@ pub enum SinkError {
         /// Which limit, and the way out.
         reason: String,
     },
+    /// The job was started again, and its newer run writes here now.
+    #[error(
+        "{output}: start {newer} of job `{job}` writes it now, and this is start {epoch}; nothing of this one is written any \
+         more. If the job's count of starts was lost, name another output"
+    )]
+    Fenced {
+        /// The output.
+        output: String,
+        /// The job.
+        job: String,
+        /// The number of this start.
+        epoch: u64,
+        /// The number of the newest start that opened the output.
+        newer: u64,
+    },
     /// A stream does not take what is written to it.
     #[error("stream {stream}: does not take what the job writes to it")]
     Log {
@@ -113,7 +135,7 @@ impl SinkError {
             Self::Create { .. } | Self::Directory { .. } | Self::Overlap { .. } | Self::Full { .. } => {
                 ErrorKind::Invalid
             }
-            Self::Closed { .. } | Self::Write { .. } | Self::Log { .. } => ErrorKind::External,
+            Self::Closed { .. } | Self::Write { .. } | Self::Fenced { .. } | Self::Log { .. } => ErrorKind::External,
         }
     }
 

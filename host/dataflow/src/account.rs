@@ -1,5 +1,5 @@
-//! What became of every record: `read + expanded = accepted + filtered + too_late + duplicate + rejected`
-//! (docs/semantics.md, 3).
+//! What became of every record: `read + expanded + forwarded = accepted + filtered + too_late + duplicate + rejected`
+//! (docs/semantics.md, 3). Nothing is forwarded where one source feeds one operator.
 
 use std::ops::AddAssign;
 
@@ -10,7 +10,9 @@ pub struct Account {
     pub read: u64,
     /// Rows that map hooks added: `n - 1` for a record of which a hook made `n > 1` rows.
     pub expanded: u64,
-    /// Rows accumulated into at least one window.
+    /// Rows that operators handed to others, and those that more than one operator reads: `n - 1` for each that `n` read.
+    pub forwarded: u64,
+    /// Rows that an operator took: accumulated into at least one window, joined, processed, or written to a sink.
     pub accepted: u64,
     /// Records that a map hook dropped on purpose.
     pub filtered: u64,
@@ -34,13 +36,20 @@ pub struct Account {
     pub retractions: u64,
     /// Panes that a hook failed to make. Their state stays.
     pub failed_panes: u64,
+    /// Rows that are no panes, written to sinks.
+    pub emitted: u64,
+    /// Pairs that a join hook failed to make or refused.
+    pub failed_pairs: u64,
+    /// Timers whose hook failed.
+    pub failed_timers: u64,
 }
 
 impl Account {
     /// Whether every record read is accounted for.
     #[must_use]
     pub fn balances(&self) -> bool {
-        self.read + self.expanded == self.accepted + self.filtered + self.too_late + self.duplicate + self.rejected
+        self.read + self.expanded + self.forwarded
+            == self.accepted + self.filtered + self.too_late + self.duplicate + self.rejected
     }
 }
 
@@ -48,6 +57,7 @@ impl AddAssign for Account {
     fn add_assign(&mut self, other: Self) {
         self.read += other.read;
         self.expanded += other.expanded;
+        self.forwarded += other.forwarded;
         self.accepted += other.accepted;
         self.filtered += other.filtered;
         self.too_late += other.too_late;
@@ -60,5 +70,8 @@ impl AddAssign for Account {
         self.panes_late += other.panes_late;
         self.retractions += other.retractions;
         self.failed_panes += other.failed_panes;
+        self.emitted += other.emitted;
+        self.failed_pairs += other.failed_pairs;
+        self.failed_timers += other.failed_timers;
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! An accumulator lives in a *slot*: one key and window. Every function keeps its accumulators as a struct of arrays
 //! indexed by slot, and adds a batch in one loop over pairs of row and slot. Invariant: what a slot's pane shows depends
-//! only on the rows that were added to it (and on their order of arrival, for `first` and `last`), never on how they were
-//! split into calls, batches or merged slots.
+//! only on the rows that were added to it, less those that were taken back (and on their order of arrival, for `first` and
+//! `last`), never on how they were split into calls, batches or merged slots.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use tidegate_types::{Batch, Column, Field, Schema};
 use approx::ApproximateDistinct;
 use averages::Averages;
 use counts::Counts;
-use distinct::Distinct;
+use distinct::{Distinct, UndoableDistinct};
 use edges::Edges;
 use extremes::Extremes;
-use store::{Rows, Store};
+use store::{Change, Rows, Store};
 use sums::Sums;
 use top_k::TopK;
 
@@ -32,6 +32,7 @@ mod edges;
 mod exact;
 mod extremes;
 mod hook_store;
+mod ledger;
 mod numbers;
 mod plan;
 mod prepared;
@@ -75,8 +76,17 @@ enum Accumulators {
 impl Builtins {
     /// The built-in functions among `aggregates`, in their order; hooks are skipped. `schema`: the operator's input.
     pub(crate) fn new(aggregates: &[Aggregate], schema: &Schema) -> Self {
+        Self::made(aggregates, schema, false)
+    }
+
+    /// As [`Self::new`], where rows may take earlier ones back: functions that all can undo.
+    pub(crate) fn undoing(aggregates: &[Aggregate], schema: &Schema) -> Self {
+        Self::made(aggregates, schema, true)
+    }
+
+    fn made(aggregates: &[Aggregate], schema: &Schema, undoes: bool) -> Self {
         let plan = Plan::new(aggregates, schema);
-        let accumulators = plan.functions.iter().map(|function| Accumulators::new(function.function)).collect();
+        let accumulators = plan.functions.iter().map(|function| Accumulators::new(function.function, undoes)).collect();
         Self { plan: Arc::new(plan), accumulators, slots: 0 }
     }
 
@@ -105,7 +115,8 @@ impl Builtins {
         self.sums().any(|(place, sums)| sums.may_overflow(prepared.magnitude(place)))
     }
 
-    /// The name of an aggregate whose integer sum over the slots `parts` together and this row would leave 64 bits.
+    /// The name of an aggregate whose integer sum over the slots `parts` together and this row, added or taken back, would
+    /// leave 64 bits.
     ///
     /// `parts`: the slots that a session merge joins, or the one slot; empty for a window that does not exist yet.
     pub(crate) fn overflow(&self, prepared: &Prepared, row: u32, parts: &[u32]) -> Option<String> {
@@ -120,8 +131,9 @@ impl Builtins {
         slots: &[u32],
         ranges: &[Range<usize>],
     ) -> Option<String> {
+        let change = prepared.change(row);
         self.sums()
-            .find(|(place, sums)| sums.would_overflow(prepared.input(*place), index(row), slots, ranges))
+            .find(|(place, sums)| sums.would_overflow(prepared.input(*place), index(row), change, slots, ranges))
             .map(|(place, _)| self.plan.functions[place].name.clone())
     }
 
@@ -138,12 +150,28 @@ impl Builtins {
         self.stores_mut().for_each(|store| store.reset(index(slot)));
     }
 
-    /// Adds rows to slots. Rows that [`Prepared::mismatch`] or [`Self::overflow`] names must not be among them.
+    /// Adds rows to slots, and takes those back from their slots that are retractions. Rows that [`Prepared::mismatch`] or [`Self::overflow`] names must not be among them.
     pub(crate) fn add(&mut self, prepared: &Prepared, batch: &Batch, additions: &Additions<'_>) {
         debug_assert_eq!(additions.rows.len(), additions.slots.len());
+        if prepared.retractions.is_none() {
+            self.apply(prepared, batch, additions, Change::Add);
+            return;
+        }
+        // What slots hold in the end does not depend on the order.
+        for change in [Change::Add, Change::Undo] {
+            let pairs = additions.rows.iter().zip(additions.slots).filter(|(row, _)| prepared.change(**row) == change);
+            let (rows, slots): (Vec<u32>, Vec<u32>) = pairs.unzip();
+            self.apply(prepared, batch, &Additions { rows: &rows, slots: &slots }, change);
+        }
+    }
+
+    fn apply(&mut self, prepared: &Prepared, batch: &Batch, additions: &Additions<'_>, change: Change) {
         for (place, accumulators) in self.accumulators.iter_mut().enumerate() {
             let rows = Rows { batch, input: prepared.input(place), additions };
-            accumulators.store_mut().add(&rows);
+            match change {
+                Change::Add => accumulators.store_mut().add(&rows),
+                Change::Undo => accumulators.store_mut().undo(&rows),
+            }
         }
     }
 
@@ -176,18 +204,19 @@ impl Builtins {
 }
 
 impl Accumulators {
-    fn new(function: Function) -> Self {
+    fn new(function: Function, undoes: bool) -> Self {
         Self::Other(match function {
-            Function::Sum => return Self::Sums(Sums::default()),
+            Function::Sum => return Self::Sums(Sums::new(undoes)),
             Function::Count => Box::new(Counts::default()),
             Function::Min => Box::new(Extremes::least()),
             Function::Max => Box::new(Extremes::greatest()),
-            Function::Avg => Box::new(Averages::default()),
+            Function::Avg => Box::new(Averages::new(undoes)),
             Function::First => Box::new(Edges::first()),
             Function::Last => Box::new(Edges::last()),
+            Function::CountDistinct if undoes => Box::new(UndoableDistinct::new()),
             Function::CountDistinct => Box::new(Distinct::default()),
             Function::ApproxCountDistinct => Box::new(ApproximateDistinct::default()),
-            Function::TopK { k } => Box::new(TopK::new(index(k))),
+            Function::TopK { k } => Box::new(TopK::new(index(k), undoes)),
         })
     }
 

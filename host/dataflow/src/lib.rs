@@ -6,29 +6,33 @@
 
 mod account;
 mod aggregate;
+mod chain;
 pub mod channel;
 mod exchange;
 mod job;
+#[allow(dead_code, unused_imports, reason = "the graph of operators calls it")]
+mod join;
 mod keyed;
 mod map;
 mod operator;
 mod pacer;
 mod reads;
 mod report;
+mod rounds;
+mod route;
 mod side;
 mod source;
+mod sources;
 pub mod task;
 mod verdict;
 mod window;
 
 pub use account::Account;
-pub use exchange::Exchange;
-pub use job::{Job, JobError, JobFields, JobHooks, JobOptions, fields_after_map, map_input, value_fields};
+pub use job::{AssemblyError, Job, JobError, JobHooks, JobOptions, OpenHooks, SourcePartition, Step, Steps, Tasks};
 pub use operator::{Operator, OperatorOutput, Work};
 pub use report::{OperatorReport, OperatorStanding, SourceReport, StateSize};
 pub use side::{Side, SideKind};
-pub use source::{SourceChain, SourceOutput};
-pub use window::WindowOperator;
+pub use sources::{Round, Sources};
 
 /// Why an operator cannot go on. The task stops; no record is condemned.
 #[derive(Debug, thiserror::Error)]

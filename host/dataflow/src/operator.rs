@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use tidegate_types::{Batch, EventTime, PaneBatch, Progress, RowBatch};
+use tidegate_types::{Batch, EventTime, PaneBatch, Progress, RowBatch, Watermark};
 
 use crate::OperatorError;
 use crate::account::Account;
@@ -53,6 +53,16 @@ pub trait Operator: Send {
     /// When the wall clock makes something due by itself, if anything waits for it.
     fn next_instant(&self) -> Option<EventTime>;
 
+    /// Whether the watermark of what it emits trails its own.
+    fn holds_back(&self) -> bool {
+        false
+    }
+
+    /// The watermark of what it emits while its own is `own`.
+    fn output_watermark(&self, own: Watermark) -> Watermark {
+        own
+    }
+
     /// How much state it keeps.
     fn state(&self) -> StateSize;
 }
@@ -91,11 +101,6 @@ impl OperatorOutput {
     /// Whether the operator is to pause.
     pub(crate) fn is_full(&self) -> bool {
         self.records >= RECORDS_BEFORE_PAUSE
-    }
-
-    /// Whether there is nothing in it.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.records == 0 && self.sides.is_empty() && self.account == Account::default()
     }
 }
 

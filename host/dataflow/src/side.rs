@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use tidegate_formats::codes;
 use tidegate_types::hooks::{ComponentId, GuestFailure};
-use tidegate_types::{Origin, Value};
+use tidegate_types::{EventTime, Origin, Value};
+
+use crate::map::NO_TIME;
 
 /// Which side output a record goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +88,16 @@ impl Condemned {
     /// Refused by the hook in so many words. (That call's fuel says nothing of this record: it had neighbours.)
     pub(crate) fn by_guest(component: &Arc<ComponentId>, code: String, detail: String) -> Self {
         Self { code, detail, component: Some(Arc::clone(component)), fuel_used: None }
+    }
+
+    /// Condemned because nothing gave the row a valid time.
+    pub(crate) fn without_time(time: EventTime) -> Self {
+        let detail = if time == NO_TIME {
+            "the map hook gave this row no time, and the pipeline names no timestamp_field".to_owned()
+        } else {
+            format!("the map hook gave this row the time {time} ms, outside the years 0001 to 9999")
+        };
+        Self::by_host(codes::BAD_TIME, detail)
     }
 
     /// Its dead letter.

@@ -29,6 +29,7 @@ mod fire;
 mod hooked;
 mod identities;
 mod keys;
+mod refused;
 mod run;
 mod sliced;
 mod table;
@@ -41,13 +42,14 @@ pub(crate) use hooked::HookedAggregate;
 use hooked::HookedBatch;
 use identities::Identities;
 use keys::KeyTable;
+use refused::Refused;
 use run::{Cursor, Event, Run, RunStart};
 use sliced::Sliced;
 use table::{SlotRef, WindowTable};
 use unshown::Unshown;
 
 /// The window operator of one subtask.
-pub struct WindowOperator {
+pub(crate) struct WindowOperator {
     config: WindowConfig,
     keys: KeyTable,
     windows: WindowTable,
@@ -58,6 +60,8 @@ pub struct WindowOperator {
     hooks: Vec<HookedAggregate>,
     custom: Option<CustomWindows>,
     unshown: Unshown,
+    /// Rows that were refused and may be taken back.
+    refused: Refused,
     /// Windows with records that only an instant of processing time shows.
     awaiting: Vec<SlotRef>,
     watermark: Watermark,
@@ -112,15 +116,17 @@ impl WindowOperator {
             }
             _ => None,
         };
+        let builtins = if config.undoes { Builtins::undoing } else { Builtins::new };
         Self {
             sliced,
             windows: WindowTable::new(config.lateness, sessions),
             keys: KeyTable::default(),
             identities: config.dedup.as_ref().map(|dedup| Identities::new(dedup.horizon)),
-            builtins: Builtins::new(&config.aggregates, &config.schema),
+            builtins: builtins(&config.aggregates, &config.schema),
             hooks,
             custom,
             unshown: Unshown::default(),
+            refused: Refused::default(),
             awaiting: Vec::new(),
             watermark: Watermark::MIN,
             clock: NO_CLOCK,
@@ -133,7 +139,8 @@ impl WindowOperator {
 
     /// The operator's watermark.
     #[must_use]
-    pub fn watermark(&self) -> Watermark {
+    #[cfg(test)]
+    pub(crate) fn watermark(&self) -> Watermark {
         self.watermark
     }
 
@@ -194,6 +201,7 @@ impl WindowOperator {
         if let Some(identities) = &mut self.identities {
             identities.expire(&mut self.keys, self.watermark);
         }
+        self.refused.expire(self.watermark);
         Ok(Work::Done)
     }
 
@@ -209,7 +217,7 @@ impl WindowOperator {
     }
 
     fn prepare(&mut self, batch: Batch, progress: Arc<Progress>) -> Result<Prep, OperatorError> {
-        debug_assert!(batch.retractions.is_none() || self.config.undoes, "only into operators that can undo");
+        debug_assert!(batch.retractions.is_none() || self.can_undo(), "the pipeline's check refuses such chains");
         let builtins = self.builtins.prepare(&batch);
         let identity = self
             .config
@@ -257,6 +265,12 @@ impl WindowOperator {
     /// Whether a hook can condemn a record after the run has decided about it.
     fn can_condemn(&self) -> bool {
         !self.hooks.is_empty() || self.hook_decides()
+    }
+
+    /// Whether rows can be taken back here: no hook, no session and no identity knows how.
+    fn can_undo(&self) -> bool {
+        let grid = !matches!(self.config.kind, WindowKind::Session { .. } | WindowKind::Custom { .. });
+        self.config.undoes && grid && self.hooks.is_empty() && self.identities.is_none()
     }
 
     fn lateness(&self) -> Millis {

@@ -7,11 +7,15 @@ pub mod canonical;
 pub mod decode;
 pub mod field;
 mod fill;
+mod label;
 pub mod pane;
 mod plan;
+pub mod result;
+pub mod row;
 mod scan;
 mod shape;
 pub mod side;
+pub mod stamp;
 mod string;
 pub mod write;
 

@@ -106,6 +106,11 @@ impl Stream {
         self.partitions.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Bytes of the records that it keeps.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.partitions.read().unwrap_or_else(PoisonError::into_inner).iter().map(|info| info.bytes).sum()
+    }
+
     pub(crate) fn partition(&self, partition: u32) -> Result<PartitionInfo, LogError> {
         let partitions = self.partitions.read().unwrap_or_else(PoisonError::into_inner);
         let found = usize::try_from(partition).ok().and_then(|place| partitions.get(place).copied());

@@ -14,6 +14,8 @@ pub(crate) struct Prepared {
     pub(crate) producer: String,
     /// The sequence and the digest, if the producer counts.
     pub(crate) sequence: Option<(u64, u64)>,
+    /// See [`AppendBatch::room`].
+    pub(crate) room: Option<u64>,
 }
 
 /// The records of one partition.
@@ -37,7 +39,13 @@ impl Prepared {
             chunks: chunk::encode_all(&records, batch.ingest_time, &batch.producer.name),
         });
         let parts = parts.collect();
-        Ok(Self { parts, ingest_time: batch.ingest_time, producer: batch.producer.name, sequence })
+        let AppendBatch { ingest_time, room, producer, .. } = batch;
+        Ok(Self { parts, ingest_time, producer: producer.name, sequence, room })
+    }
+
+    /// Bytes of all records.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.bytes).sum()
     }
 
     /// Bytes that it takes while it waits.

@@ -24,7 +24,7 @@ fn open(path: &Path) -> Result<RocksLog, OpenError> {
 
 fn append(log: &RocksLog, records: Vec<(u32, Bytes)>) {
     let producer = Producer { name: "p".into(), sequence: None };
-    log.append(&stream(), AppendBatch { records, ingest_time: 1, producer }).unwrap();
+    log.append(&stream(), AppendBatch { records, ingest_time: 1, producer, room: None }).unwrap();
 }
 
 /// A log with records of 1,000 bytes that nothing compresses.
@@ -214,7 +214,7 @@ fn damage_in_one_stream_does_not_keep_the_records_of_another() {
             log.create(id, &StreamSpec { partitions: 1, retention, max_record_bytes: 1 }).unwrap();
             let records = [b"a", b"b"].map(|record| (0, Bytes::from_static(record))).to_vec();
             let producer = Producer { name: "p".into(), sequence: None };
-            log.append(id, AppendBatch { records, ingest_time: 1, producer }).unwrap();
+            log.append(id, AppendBatch { records, ingest_time: 1, producer, room: None }).unwrap();
         }
     }
     {

@@ -76,7 +76,7 @@ fn reads() -> u64 {
         let record = Bytes::from(vec![b'x'; RECORD_BYTES]);
         let records = (0..8_000).map(|place| (place % 8, record.clone())).collect();
         let producer = Producer { name: "p".into(), sequence: None };
-        log.append(&stream(), AppendBatch { records, ingest_time: 1, producer }).unwrap();
+        log.append(&stream(), AppendBatch { records, ingest_time: 1, producer, room: None }).unwrap();
     }
     let (mut end, mut total, mut next) = (None, 0, [0_u64; 8]);
     while left(&mut end).is_some() {
@@ -106,7 +106,7 @@ fn measure(producers: u32, records: usize) -> u64 {
                     let partitions = (0_u32..8).cycle().skip(usize::try_from(sequence % 8).unwrap());
                     let records = partitions.take(records).map(|partition| (partition, record.clone())).collect();
                     let producer = Producer { name: name.clone(), sequence: Some(sequence) };
-                    log.append(stream, AppendBatch { records, ingest_time: 1, producer }).unwrap();
+                    log.append(stream, AppendBatch { records, ingest_time: 1, producer, room: None }).unwrap();
                     appends.fetch_add(1, Ordering::Relaxed);
                 }
             });

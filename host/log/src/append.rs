@@ -1,7 +1,7 @@
 //! What is appended together, what the log answers, and the checks that need nothing but the batch and its stream's spec.
 //!
 //! Invariant: a batch that passed [`AppendBatch::check`] can only be refused for what the stream has become (sealed,
-//! deleted) or for its producer's sequence.
+//! deleted), for its producer's sequence, or for want of room.
 
 use bytes::Bytes;
 use tidegate_types::{EventTime, key_hash};
@@ -24,6 +24,9 @@ pub struct AppendBatch {
     pub ingest_time: EventTime,
     /// Who appends.
     pub producer: Producer,
+    /// The most bytes of records that all streams of the tenant may keep together once this batch is among them; none: as
+    /// many as there are. A repeat needs no room.
+    pub room: Option<u64>,
 }
 
 /// Who appends.
@@ -62,6 +65,14 @@ impl AppendBatch {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.records.iter().map(|(_, bytes)| bytes.len()).sum()
+    }
+
+    /// Whether there is room for the batch beside so many bytes that the tenant's streams keep.
+    ///
+    /// # Errors
+    /// [`LogError::NoRoom`].
+    pub fn have_room(&self, stream: &StreamId, kept: u64) -> Result<(), LogError> {
+        have_room(self.room, stream, kept, self.bytes() as u64)
     }
 
     /// Whether the batch can be of this stream.
@@ -127,6 +138,19 @@ impl AppendBatch {
             }
         }
         parts
+    }
+}
+
+/// Whether `more` bytes have room beside those that are kept.
+///
+/// # Errors
+/// [`LogError::NoRoom`].
+pub fn have_room(room: Option<u64>, stream: &StreamId, kept: u64, more: u64) -> Result<(), LogError> {
+    match room {
+        Some(room) if kept.saturating_add(more) > room => {
+            Err(LogError::NoRoom { stream: stream.clone(), kept, more, room })
+        }
+        _ => Ok(()),
     }
 }
 

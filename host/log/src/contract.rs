@@ -9,6 +9,7 @@ mod model;
 mod operations;
 mod producers;
 mod retention;
+mod room;
 
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ pub type Make<'a> = &'a dyn Fn() -> Box<dyn Subject>;
 
 /// Runs every case, each on an empty log.
 pub fn run_all(make: Make<'_>) {
-    let lists = [cases::CASES, producers::CASES, retention::CASES, concurrent::CASES];
+    let lists = [cases::CASES, producers::CASES, retention::CASES, room::CASES, concurrent::CASES];
     for (name, case) in lists.into_iter().flatten() {
         println!("case: {name}");
         case(&mut *make());
@@ -57,6 +58,7 @@ fn batch(records: &[(u32, &str)], ingest_time: EventTime) -> AppendBatch {
         records: records.collect(),
         ingest_time,
         producer: Producer { name: "producer".into(), sequence: None },
+        room: None,
     }
 }
 

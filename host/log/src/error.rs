@@ -1,7 +1,7 @@
 //! Why a log refuses or fails. Each says which stream and where in it, and what to do.
 
 use crate::append::{MAX_BATCH_BYTES, MAX_BATCH_RECORDS, MAX_PRODUCER_BYTES};
-use crate::sequence::MAX_PRODUCERS;
+use crate::sequence::{MAX_PRODUCERS, MAX_TENANT_BYTES};
 use crate::stream::StreamId;
 
 /// What to do about an error.
@@ -143,6 +143,30 @@ pub enum LogError {
         /// The stream.
         stream: StreamId,
     },
+    /// The producers that count in all of the tenant's streams take as much memory as they may.
+    #[error(
+        "stream {stream}: the producers that count sequences in the tenant's streams take {MAX_TENANT_BYTES} bytes, as many \
+         as they may; use names again, leave sequences out, or delete streams"
+    )]
+    ProducersFull {
+        /// The stream.
+        stream: StreamId,
+    },
+    /// The tenant's streams have no room for the batch.
+    #[error(
+        "stream {stream}: the tenant's streams keep {kept} of at most {room} bytes (its limit `log_bytes`), and this adds \
+         {more}; delete streams, give them a retention, or ask a platform admin for a higher limit"
+    )]
+    NoRoom {
+        /// The stream.
+        stream: StreamId,
+        /// Bytes that all of the tenant's streams keep.
+        kept: u64,
+        /// Bytes of the batch.
+        more: u64,
+        /// The most that they may keep.
+        room: u64,
+    },
     /// Records that were asked for are not kept any more.
     #[error(
         "stream {stream}, partition {partition}: offset {from} is no longer kept, the first is {start}; read from there, \
@@ -226,7 +250,7 @@ impl LogError {
                 ErrorKind::Conflict
             }
             Self::Gone { .. } => ErrorKind::Gone,
-            Self::TooManyProducers { .. } => ErrorKind::Quota,
+            Self::TooManyProducers { .. } | Self::ProducersFull { .. } | Self::NoRoom { .. } => ErrorKind::Quota,
             Self::Corrupt { .. } | Self::CorruptMetadata { .. } => ErrorKind::Corrupt,
             Self::Storage { .. } | Self::Stopped { .. } => ErrorKind::External,
         }

@@ -19,14 +19,17 @@ use crate::{AppendBatch, Appended, Chunk, LogError, StreamId, StreamInfo, Stream
 /// 5. **Repeats.** A batch with a sequence is appended once: the producer's last sequence gives the first answer again
 ///    (`repeated`), also if the stream was sealed in between; a lower sequence, or the last one with other records, is an
 ///    error. Sequences may leave numbers out. They are per stream and producer name. A producer that counts MUST send one
-///    batch at a time. It is forgotten by `retain` after [`FORGET_AFTER_MS`](crate::sequence::FORGET_AFTER_MS).
-/// 6. **Retention** only ever drops a partition's oldest records, and only in `retain`. A reader of what was dropped gets
+///    batch at a time. A stream knows [`MAX_PRODUCERS`](crate::sequence::MAX_PRODUCERS) of them, and all streams of a tenant
+///    as many as take [`MAX_TENANT_BYTES`](crate::sequence::MAX_TENANT_BYTES). It is forgotten by `retain` after [`FORGET_AFTER_MS`](crate::sequence::FORGET_AFTER_MS).
+/// 6. **Room.** A batch with a `room` is refused ([`LogError::NoRoom`]) if all streams of its tenant would keep more bytes
+///    with it. That is judged after repeats and in one step with the append: of batches at once as many are let in as fit.
+/// 7. **Retention** only ever drops a partition's oldest records, and only in `retain`. A reader of what was dropped gets
 ///    [`LogError::Gone`], never a gap.
-/// 7. **Sealed** partitions take nothing more, for ever.
-/// 8. **Reads** see all that was acknowledged, and only what is durable: what a read saw stays. They never wait for a writer.
-/// 9. **Blocking.** Every method may block on the disk; `append` also while more is queued than the log holds. A call cannot
-///    be cancelled.
-/// 10. **Deletion** frees the name. A stream that is made again under it is another one: offsets and sequences start anew.
+/// 8. **Sealed** partitions take nothing more, for ever.
+/// 9. **Reads** see all that was acknowledged, and only what is durable: what a read saw stays. They never wait for a writer.
+/// 10. **Blocking.** Every method may block on the disk; `append` also while more is queued than the log holds. A call
+///     cannot be cancelled.
+/// 11. **Deletion** frees the name. A stream that is made again under it is another one: offsets and sequences start anew.
 pub trait Log: Send + Sync + 'static {
     /// Makes a stream, or finds it with the same spec.
     ///
@@ -49,7 +52,8 @@ pub trait Log: Send + Sync + 'static {
     /// Appends a batch.
     ///
     /// # Errors
-    /// What is wrong with the batch; [`LogError::NotFound`]; [`LogError::Sealed`] if any of its partitions is.
+    /// What is wrong with the batch; [`LogError::NotFound`]; [`LogError::Sealed`] if any of its partitions is;
+    /// [`LogError::NoRoom`]; [`LogError::TooManyProducers`] and [`LogError::ProducersFull`] for a producer that is new.
     fn append(&self, stream: &StreamId, batch: AppendBatch) -> Result<Appended, LogError>;
 
     /// Reads from an offset on: at most `max_records` records (but at least one is allowed), and none beyond the first that

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tidegate_types::{EventTime, TenantId};
 
 use crate::read::Allowance;
-use crate::sequence::{LastBatch, MAX_PRODUCERS, Sequenced};
+use crate::sequence::{LastBatch, MAX_PRODUCERS, MAX_TENANT_BYTES, Sequenced, producer_bytes};
 use crate::{
-    AppendBatch, Appended, Chunk, Created, Log, LogError, OffsetRange, PartitionInfo, Retained, Retention, Stored,
-    StreamId, StreamInfo, StreamSpec, Watch,
+    AppendBatch, Appended, Chunk, Created, Log, LogError, OffsetRange, PartitionInfo, Producer, Retained, Retention,
+    Stored, StreamId, StreamInfo, StreamSpec, Watch,
 };
 
 /// A [`Log`] in memory. "Durable" means: as long as this lives.
@@ -26,6 +26,13 @@ struct Stream {
     partitions: Vec<Partition>,
     producers: BTreeMap<String, LastBatch>,
     watch: Arc<Watch>,
+}
+
+/// What all streams of a tenant take.
+#[derive(Debug, Clone, Copy, Default)]
+struct Used {
+    records: u64,
+    producers: u64,
 }
 
 #[derive(Debug, Default)]
@@ -77,7 +84,11 @@ impl Log for MemoryLog {
     }
 
     fn append(&self, stream: &StreamId, batch: AppendBatch) -> Result<Appended, LogError> {
-        self.with(stream, |found| found.append(stream, &batch))
+        let mut streams = self.streams();
+        let of_tenant = streams.iter().filter(|(id, _)| id.tenant == stream.tenant);
+        let used = of_tenant.fold(Used::default(), |used, (_, stream)| used.and(stream));
+        let found = streams.get_mut(stream).ok_or_else(|| LogError::NotFound { stream: stream.clone() })?;
+        found.append(stream, &batch, used)
     }
 
     fn read(
@@ -153,22 +164,25 @@ impl Stream {
         found.ok_or_else(|| LogError::NoPartition { stream: stream.clone(), partition, partitions })
     }
 
-    fn append(&mut self, stream: &StreamId, batch: &AppendBatch) -> Result<Appended, LogError> {
+    /// The answer of the first time, if the batch was appended before.
+    fn judge(&self, stream: &StreamId, batch: &AppendBatch, used: Used) -> Result<Option<Appended>, LogError> {
+        let Producer { name, sequence: Some(sequence) } = &batch.producer else { return Ok(None) };
+        if let Some(last) = self.producers.get(name) {
+            return last.judge(stream, Sequenced { producer: name, sequence: *sequence, digest: batch.digest() });
+        }
+        if self.producers.len() >= MAX_PRODUCERS {
+            return Err(LogError::TooManyProducers { stream: stream.clone() });
+        }
+        if used.producers + producer_bytes(name, self.spec.partitions) > MAX_TENANT_BYTES {
+            return Err(LogError::ProducersFull { stream: stream.clone() });
+        }
+        Ok(None)
+    }
+
+    fn append(&mut self, stream: &StreamId, batch: &AppendBatch, used: Used) -> Result<Appended, LogError> {
         batch.check(stream, &self.spec)?;
-        let producer = &batch.producer;
-        if let Some(sequence) = producer.sequence {
-            match self.producers.get(&producer.name) {
-                Some(last) => {
-                    let sequenced = Sequenced { producer: &producer.name, sequence, digest: batch.digest() };
-                    if let Some(again) = last.judge(stream, sequenced)? {
-                        return Ok(again);
-                    }
-                }
-                None if self.producers.len() >= MAX_PRODUCERS => {
-                    return Err(LogError::TooManyProducers { stream: stream.clone() });
-                }
-                None => {}
-            }
+        if let Some(again) = self.judge(stream, batch, used)? {
+            return Ok(again);
         }
         let parts = batch.by_partition();
         for (partition, _) in &parts {
@@ -176,18 +190,28 @@ impl Stream {
                 return Err(LogError::Sealed { stream: stream.clone(), partition: *partition });
             }
         }
+        batch.have_room(stream, used.records)?;
         let mut ranges = Vec::new();
         for (partition, records) in parts {
             let (first, count) = self.partition(stream, partition)?.append(records, batch);
             ranges.push(OffsetRange { partition, first, count });
         }
         let appended = Appended { ranges, ingest_time: batch.ingest_time, repeated: false };
-        if let Some(sequence) = producer.sequence {
+        if let Some(sequence) = batch.producer.sequence {
             let last = LastBatch { sequence, digest: batch.digest(), appended: appended.clone() };
-            self.producers.insert(producer.name.clone(), last);
+            self.producers.insert(batch.producer.name.clone(), last);
         }
         self.watch.wake();
         Ok(appended)
+    }
+}
+
+impl Used {
+    fn and(mut self, stream: &Stream) -> Self {
+        let of_producers = stream.producers.keys().map(|name| producer_bytes(name, stream.spec.partitions));
+        self.producers += of_producers.sum::<u64>();
+        self.records += stream.partitions.iter().map(|partition| partition.info.bytes).sum::<u64>();
+        self
     }
 }
 

@@ -6,13 +6,24 @@
 
 use tidegate_types::EventTime;
 
-use crate::{Appended, LogError, StreamId};
+use crate::{Appended, LogError, OffsetRange, StreamId};
 
-/// The most producers of a stream that count sequences. Each is held in memory with its answer, some 0.7 KB at 16
-/// partitions, for [`FORGET_AFTER_MS`]: this bounds what a tenant with 30 streams makes the host hold to some 20 MB.
+/// The most producers of a stream that count sequences. Each is held in memory with its answer for [`FORGET_AFTER_MS`].
 pub const MAX_PRODUCERS: usize = 1_000;
+/// The most bytes that the producers of all streams of a tenant take in memory, as [`producer_bytes`] counts them: some
+/// 26,000 producers with short names at 16 partitions.
+pub const MAX_TENANT_BYTES: u64 = 16 << 20;
+/// What a producer takes beside its name and its answer's ranges.
+const PRODUCER_BYTES: u64 = 200;
 /// A producer that appended nothing for so long is forgotten by `retain`: its sequence starts anew. 7 days.
 pub const FORGET_AFTER_MS: EventTime = 7 * 24 * 60 * 60 * 1000;
+
+/// What a producer of this name takes in a stream of so many partitions, whatever it was answered: so one that is known is
+/// never refused for its own growth.
+#[must_use]
+pub fn producer_bytes(name: &str, partitions: u32) -> u64 {
+    PRODUCER_BYTES + name.len() as u64 + u64::from(partitions) * size_of::<OffsetRange>() as u64
+}
 
 /// What names a batch of a producer that counts.
 #[derive(Debug, Clone, Copy)]

@@ -5,6 +5,7 @@
 //! nothing downstream checks one again. Durations are milliseconds, never negative, at most 10,000 years each, so that
 //! sums of a record's time and a few of them cannot overflow 64 bits.
 
+pub use tidegate_types::Stamp;
 use tidegate_types::{Field, Millis, Value};
 
 /// A whole job: sources, operators and sinks, as a directed graph without cycles.
@@ -211,17 +212,6 @@ pub struct SinkSpec {
     pub sink: Sink,
     /// What records say besides their fields.
     pub stamp: Stamp,
-}
-
-/// What records say besides their fields, their window and their watermark.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Stamp {
-    /// The version: precedence, restore epoch, pane index.
-    pub version: bool,
-    /// Whether the result is provisional, on time or corrected.
-    pub completeness: bool,
-    /// The clock at the firing.
-    pub generated_at: bool,
 }
 
 /// The format of a record.

@@ -60,7 +60,7 @@ impl ImageCompiler {
         scan::scan(name, bytes, &self.scan)?;
         let compiled = compile(&self.engine, name, bytes)?;
         let face = world::face(&self.engine, name, &compiled.component_type())?;
-        link(&self.engine, name, &compiled)?;
+        link(&self.engine, name, &compiled, &face)?;
         let image = compiled
             .serialize()
             .map_err(|error| SandboxError::Compile { component: name.to_owned(), detail: format!("{error:#}") })?;

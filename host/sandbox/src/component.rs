@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use tidegate_types::Field;
-use tidegate_types::hooks::{AggregateHook, ComponentId, MapHook, WindowHook};
+use tidegate_types::hooks::{AggregateHook, ComponentId, MapHook, ProcessHook, WindowHook};
 use wasmtime::Engine;
 use wasmtime::component::{InstancePre, Linker};
 
@@ -17,9 +17,10 @@ use crate::instance::HostState;
 use crate::log::GuestLog;
 use crate::mapper::Mapper;
 use crate::memory::{MemoryTotal, TooManyHooks};
+use crate::processor::Processor;
 use crate::windower::Windower;
-use crate::world::{Face, HookKind};
-use crate::{compile, log, scan, text, world};
+use crate::world::{Face, HookKind, KEYED_STATE, TIMERS};
+use crate::{compile, keyed_state, log, scan, text, timers, world};
 
 /// A component that may run. Cheap to clone.
 #[derive(Clone)]
@@ -87,7 +88,7 @@ impl Component {
         compiled: &wasmtime::component::Component,
     ) -> Result<Self, SandboxError> {
         let face = world::face(&shared.engine, name, &compiled.component_type())?;
-        let pre = link(&shared.engine, name, compiled)?;
+        let pre = link(&shared.engine, name, compiled, &face)?;
         let id = Arc::new(ComponentId { name: name.to_owned(), digest: format!("sha256:{digest}") });
         Ok(Self { inner: Arc::new(Inner { shared: Arc::clone(shared), id, pre, face, size }) })
     }
@@ -165,17 +166,38 @@ impl Component {
     ) -> Result<Box<dyn WindowHook>, OpenError> {
         Ok(Box::new(Windower::open(self, config, key, input, value, options)?))
     }
+
+    /// Opens its process hook over the key's fields and the input's. `config` is JSON text.
+    ///
+    /// # Errors
+    /// As [`Component::open_mapper`].
+    pub fn open_processor(
+        &self,
+        config: &str,
+        key: &[Field],
+        input: &[Field],
+        options: OpenOptions,
+    ) -> Result<Box<dyn ProcessHook>, OpenError> {
+        Ok(Box::new(Processor::open(self, config, key, input, options)?))
+    }
 }
 
-/// Links the contract's imports, which checks their types.
+/// Links those of the contract's imports that the component has, which checks their types.
 pub(crate) fn link(
     engine: &Engine,
     name: &str,
     component: &wasmtime::component::Component,
+    face: &Face,
 ) -> Result<InstancePre<HostState>, SandboxError> {
     let linked = || {
         let mut linker = Linker::new(engine);
         log::link(&mut linker)?;
+        if face.has_import(KEYED_STATE) {
+            keyed_state::link(&mut linker)?;
+        }
+        if face.has_import(TIMERS) {
+            timers::link(&mut linker)?;
+        }
         linker.instantiate_pre(component)
     };
     linked().map_err(|error: wasmtime::Error| SandboxError::WrongImport {

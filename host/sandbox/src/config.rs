@@ -20,6 +20,17 @@ pub(crate) const LOG_BURST_LINES: u64 = 200;
 /// Ticks after which a hook may write one line more: 100 lines a second.
 pub(crate) const LOG_TICKS_PER_LINE: u64 = 1;
 
+/// Fuel for one call of a processor's state or timers: what leaving the guest and coming back takes.
+pub(crate) const STATE_CALL_FUEL: u64 = 2_000;
+/// Fuel for one entry of such a call, and for one row of its answer, besides one unit per byte: a look into ordered maps of
+/// some hundred thousand keys, and a row taken apart or put together.
+pub(crate) const STATE_ENTRY_FUEL: u64 = 1_000;
+/// What an entry that is written measures besides its columns, bytes: about what an ordered map takes for it.
+pub(crate) const STATE_ENTRY_BYTES: usize = 64;
+
+/// States of a processor, and its timers.
+pub(crate) const PLAN_STATES: usize = 32;
+
 /// Fields that a plan may name in one place, and the bytes of a name: far above any real record, and small enough that a
 /// plan is never a burden.
 pub(crate) const PLAN_FIELDS: usize = 1_000;
@@ -59,6 +70,11 @@ pub struct SandboxConfig {
     pub answer_factor: usize,
     /// What no answer may exceed, bytes.
     pub answer_cap_bytes: usize,
+    /// What a processor's call may be given by one function of its state, bytes.
+    pub state_read_bytes: usize,
+    /// What a processor's call may write of its state in all, bytes, each entry counting 64 besides. It is held until the run that the
+    /// call is part of succeeds.
+    pub state_write_bytes: usize,
     /// Stack of guest code, bytes. Threads that call hooks need 1 MiB more.
     pub stack_bytes: usize,
     /// Wall-clock time after which a call is interrupted.
@@ -123,6 +139,9 @@ impl Default for SandboxConfig {
             // A hook may well make several rows, or several columns, of one.
             answer_factor: 16,
             answer_cap_bytes: 8 * MIB,
+            state_read_bytes: 8 * MIB,
+            // 1,000 rows that each rewrite 4 KiB.
+            state_write_bytes: 8 * MIB,
             // wasmtime's own default; a std thread has 2 MiB.
             stack_bytes: 512 * KIB,
             // Above what the fuel of a verdict takes on a busy machine, even in code that misses the cache on every load (1.5 s

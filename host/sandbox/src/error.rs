@@ -66,8 +66,8 @@ pub enum SandboxError {
     },
     /// The component has no hook.
     #[error(
-        "component `{component}` exports none of tidegate:job/mapper, aggregator or windower in version 0.1 (it exports: \
-         {exports}): build it for a world of the package tidegate:job@0.1.0"
+        "component `{component}` exports none of tidegate:job/mapper, aggregator, windower or processor in version 0.1 (it \
+         exports: {exports}): build it for a world of the package tidegate:job@0.1.0"
     )]
     NoHook {
         /// The component's name.

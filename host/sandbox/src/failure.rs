@@ -2,10 +2,11 @@
 //!
 //! Invariant: only what another run would repeat becomes a [`GuestFailure`]. Everything else is `Interrupted` or `Platform`.
 
-use tidegate_types::hooks::{GuestFailure, HookError};
+use tidegate_types::hooks::{GuestFailure, HookError, StateError};
 use wasmtime::{PoolConcurrencyLimitError, Trap, WasmBacktrace};
 
 use crate::config::MESSAGE_BYTES;
+use crate::lent::StateFailure;
 use crate::memory::Refused;
 use crate::text;
 
@@ -40,6 +41,9 @@ pub(crate) fn sort(error: &wasmtime::Error, function: &str, spent: Spent) -> Hoo
     if error.downcast_ref::<PoolConcurrencyLimitError>().is_some() {
         return HookError::Platform { detail: error.root_cause().to_string() };
     }
+    if let Some(failure) = error.downcast_ref::<StateFailure>() {
+        return of_state(failure, error, function, spent);
+    }
     let (code, detail) = match error.downcast_ref::<Trap>() {
         Some(Trap::Interrupt) => return HookError::Interrupted { millis: spent.backstop_millis },
         Some(Trap::OutOfFuel) => {
@@ -53,6 +57,17 @@ pub(crate) fn sort(error: &wasmtime::Error, function: &str, spent: Spent) -> Hoo
         None => (MALFORMED, lift_text(error, function, spent.answer_bytes)),
     };
     GuestFailure { code, detail, fuel_used: spent.fuel_used }.into()
+}
+
+/// A failure of the state that a call was lent: the guest's misuse, or the host's.
+fn of_state(failure: &StateFailure, error: &wasmtime::Error, function: &str, spent: Spent) -> HookError {
+    match &failure.error {
+        StateError::Misuse(_) => {
+            let detail = format!("`{function}`: {failure}{}", stack(error));
+            GuestFailure { code: MALFORMED, detail, fuel_used: spent.fuel_used }.into()
+        }
+        StateError::Platform { .. } => HookError::Platform { detail: failure.to_string() },
+    }
 }
 
 /// A fault as a failure.

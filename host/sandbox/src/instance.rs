@@ -10,6 +10,7 @@ use wasmtime::component::{Instance as Raw, InstancePre};
 
 use crate::engine::Shared;
 use crate::failure::Spent;
+use crate::lent::Lent;
 use crate::log::LogMeter;
 use crate::memory::{MemoryTotal, Meter};
 
@@ -17,6 +18,8 @@ use crate::memory::{MemoryTotal, Meter};
 pub(crate) struct HostState {
     pub(crate) meter: Meter,
     pub(crate) log: Arc<Mutex<LogMeter>>,
+    /// The state of the keys of a processor's call, while it runs.
+    pub(crate) lent: Option<Box<Lent>>,
 }
 
 /// An instance.
@@ -37,7 +40,7 @@ impl Instance {
     /// An empty store under the limits of `shared`.
     pub(crate) fn new(shared: &Shared, memory: &Arc<MemoryTotal>, log: &Arc<Mutex<LogMeter>>) -> Self {
         let meter = Meter::new(&shared.config, Arc::clone(memory));
-        let mut store = Store::new(&shared.engine, HostState { meter, log: Arc::clone(log) });
+        let mut store = Store::new(&shared.engine, HostState { meter, log: Arc::clone(log), lent: None });
         store.limiter(|state| &mut state.meter);
         store.set_max_component_handles(shared.config.handles);
         Self { store, used: false }
@@ -67,7 +70,8 @@ impl Instance {
         Spent {
             fuel_budget: allowance.fuel,
             fuel_used: allowance.fuel.saturating_sub(left),
-            answer_bytes: allowance.answer_bytes,
+            // What a processor read of its state counts as given.
+            answer_bytes: self.store.hostcall_fuel(),
             backstop_millis: shared.config.backstop_millis(),
         }
     }

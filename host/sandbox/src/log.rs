@@ -1,4 +1,4 @@
-//! The one import of a component: lines for its log, at a bounded size and rate, each paid for with fuel.
+//! The import of every component: lines for its log, at a bounded size and rate, each paid for with fuel.
 //!
 //! Logging never fails and changes no result: what exceeds the rate is dropped and counted. The rate refills with the
 //! ticker; how much fuel a line costs depends on its length alone, so that a run costs the same fuel every time.
@@ -7,11 +7,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use wasmtime::component::{Linker, WasmStr};
-use wasmtime::{Result, StoreContextMut, Trap};
+use wasmtime::{Result, StoreContextMut};
 
 use crate::bindings::tidegate::job::log::Level;
 use crate::config::{LOG_BURST_LINES, LOG_LINE_BYTES, LOG_LINE_FUEL, LOG_TICKS_PER_LINE};
 use crate::instance::HostState;
+use crate::price::charge;
 use crate::text;
 
 /// How much a line of a guest's log matters.
@@ -124,16 +125,6 @@ impl From<Level> for LogLevel {
             Level::Info => Self::Info,
             Level::Warn => Self::Warn,
             Level::Error => Self::Error,
-        }
-    }
-}
-
-fn charge(store: &mut StoreContextMut<'_, HostState>, fuel: u64) -> Result<()> {
-    match store.get_fuel()?.checked_sub(fuel) {
-        Some(left) => store.set_fuel(left),
-        None => {
-            store.set_fuel(0)?;
-            Err(Trap::OutOfFuel.into())
         }
     }
 }

@@ -10,7 +10,9 @@ use tidegate_types::{Column, Field};
 use crate::bindings::tidegate::job::types::{ColumnParam, ValuesParam, VarBytesParam};
 use crate::fields::{Wire, wire};
 
+mod owned;
 mod prepare;
+pub(crate) use owned::owned;
 use prepare::Prepared;
 
 /// Buffers for the columns of one argument.

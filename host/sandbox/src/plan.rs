@@ -11,6 +11,8 @@ use crate::error::OpenError;
 use crate::fields::{JSON, from_wire};
 use crate::text;
 
+pub(crate) mod process;
+
 /// A wrong plan: where, and why.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Wrong {

@@ -5,7 +5,9 @@
 //! depends on the cache and cannot be priced; the wall-clock backstop is for that. Prices are part of every verdict: changing
 //! one is a change of the sandbox's version.
 
-use wasmtime::OperatorCost;
+use wasmtime::{OperatorCost, Result, StoreContextMut, Trap};
+
+use crate::instance::HostState;
 
 /// A jump, taken or not, with the checks of fuel and epoch that a loop makes at its head.
 const JUMP: u8 = 6;
@@ -69,4 +71,15 @@ pub(crate) fn operator_cost() -> OperatorCost {
     cost.MemoryGrow = GROW;
     cost.TableGrow = GROW;
     cost
+}
+
+/// Takes fuel for what the host does in a call of an import. Without enough of it the call ends as out of fuel.
+pub(crate) fn charge(store: &mut StoreContextMut<'_, HostState>, fuel: u64) -> Result<()> {
+    match store.get_fuel()?.checked_sub(fuel) {
+        Some(left) => store.set_fuel(left),
+        None => {
+            store.set_fuel(0)?;
+            Err(Trap::OutOfFuel.into())
+        }
+    }
 }

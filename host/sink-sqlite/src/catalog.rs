@@ -1,20 +1,25 @@
-//! The list of a tenant's tables: their layouts, who writes each, and how often rows were written.
+//! The list of a tenant's tables: their layouts, the jobs that write each, and how often rows were written.
 //!
 //! Invariant: a table exists exactly if it is in the list, and its columns are those of its layout: both change in one
-//! transaction. Each opening of a table for writing is a run with a number of its own, and only the newest may write.
+//! transaction. Of each job that writes a table, the newest start that opened it is known, and no older one may write.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::database::FORMAT;
 use crate::error::TableError;
 use crate::layout::Layout;
+use crate::migrate;
+use crate::row::integer;
+use crate::sink::Writer;
 
-/// No table of a tenant has this name: a name begins with a letter or a digit.
+/// No table of a tenant has one of these names: a name begins with a letter or a digit.
 const CREATE: &str = "CREATE TABLE IF NOT EXISTS _tables (name TEXT NOT NULL PRIMARY KEY COLLATE NOCASE, layout TEXT NOT NULL, \
-                      run INTEGER NOT NULL, changed INTEGER NOT NULL) WITHOUT ROWID";
+                      changed INTEGER NOT NULL) WITHOUT ROWID;
+                      CREATE TABLE IF NOT EXISTS _writers (id INTEGER PRIMARY KEY, table_name TEXT NOT NULL COLLATE NOCASE, \
+                      job TEXT NOT NULL, restore_epoch INTEGER NOT NULL, UNIQUE (table_name, job));";
 
-/// Opens a table for a new run, which is the only one that may write from now on; makes the table if it is not there.
-pub(crate) fn open(connection: &mut Connection, layout: &Layout) -> Result<i64, TableError> {
+/// Opens a table for a start of a job; makes the table if it is not there. Gives the job's number among its writers.
+pub(crate) fn open(connection: &mut Connection, layout: &Layout, writer: &Writer) -> Result<i64, TableError> {
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(TableError::Database)?;
     let existing =
@@ -22,12 +27,25 @@ pub(crate) fn open(connection: &mut Connection, layout: &Layout) -> Result<i64, 
     if let Some((name, stored)) = &existing {
         refuse_other(layout, name, stored)?;
     }
-    begin_run(&transaction, layout, existing.is_some())
-        .and_then(|run| transaction.commit().map(|()| run))
+    let stored = make(&transaction, layout, existing.is_some());
+    let known = stored.and_then(|()| newest_start(&transaction, layout, writer)).map_err(TableError::Database)?;
+    let epoch = integer(writer.stamping.restore_epoch);
+    if let Some(newer) = known.filter(|newest| *newest > epoch) {
+        return Err(TableError::Fenced {
+            table: layout.table.clone(),
+            job: writer.job.clone(),
+            epoch: writer.stamping.restore_epoch,
+            newer: u64::try_from(newer).unwrap_or(0),
+        });
+    }
+    note_start(&transaction, layout, writer)
+        .and_then(|id| transaction.commit().map(|()| id))
         .map_err(TableError::Database)
 }
 
-fn prepare(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+/// Makes the lists, or brings those of an older release up to date.
+pub(crate) fn prepare(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    migrate::to_newest(transaction)?;
     transaction.execute_batch(CREATE)?;
     transaction.pragma_update(None, "user_version", FORMAT)
 }
@@ -43,7 +61,7 @@ fn refuse_other(layout: &Layout, name: &str, stored: &str) -> Result<(), TableEr
         return Err(TableError::OtherCase { table, other: name.to_owned() });
     }
     match Layout::read(name, stored) {
-        Some(there) if there == *layout => Ok(()),
+        Some(there) if there.is_like(layout) => Ok(()),
         there => {
             let has = there.map_or_else(|| "a layout of another release".to_owned(), |there| there.describe());
             Err(TableError::OtherLayout { table, has, wants: layout.describe() })
@@ -51,16 +69,26 @@ fn refuse_other(layout: &Layout, name: &str, stored: &str) -> Result<(), TableEr
     }
 }
 
-fn begin_run(transaction: &Transaction<'_>, layout: &Layout, exists: bool) -> rusqlite::Result<i64> {
-    if !exists {
-        transaction.execute_batch(&layout.create())?;
-        transaction.execute(
-            "INSERT INTO _tables (name, layout, run, changed) VALUES (?, ?, 0, 0)",
-            params![layout.table, layout.stored()],
-        )?;
+/// Makes the table, or notes what its rows say of themselves from now on.
+fn make(transaction: &Transaction<'_>, layout: &Layout, exists: bool) -> rusqlite::Result<()> {
+    let values = params![layout.table, layout.stored()];
+    if exists {
+        return transaction.execute("UPDATE _tables SET layout = ?2 WHERE name = ?1", values).map(drop);
     }
-    transaction
-        .query_row("UPDATE _tables SET run = run + 1 WHERE name = ? RETURNING run", [&layout.table], |row| row.get(0))
+    transaction.execute_batch(&layout.create())?;
+    transaction.execute("INSERT INTO _tables (name, layout, changed) VALUES (?, ?, 0)", values).map(drop)
+}
+
+fn newest_start(transaction: &Transaction<'_>, layout: &Layout, writer: &Writer) -> rusqlite::Result<Option<i64>> {
+    let newest = "SELECT restore_epoch FROM _writers WHERE table_name = ? AND job = ?";
+    transaction.query_row(newest, params![layout.table, writer.job], |row| row.get(0)).optional()
+}
+
+fn note_start(transaction: &Transaction<'_>, layout: &Layout, writer: &Writer) -> rusqlite::Result<i64> {
+    let note = "INSERT INTO _writers (table_name, job, restore_epoch) VALUES (?1, ?2, ?3) \
+                ON CONFLICT (table_name, job) DO UPDATE SET restore_epoch = ?3 RETURNING id";
+    let epoch = integer(writer.stamping.restore_epoch);
+    transaction.query_row(note, params![layout.table, writer.job, epoch], |row| row.get(0))
 }
 
 /// Whether the table could be opened for writing: it is not there, or has this layout.
@@ -74,10 +102,10 @@ pub(crate) fn check(connection: &Connection, layout: &Layout) -> Result<(), Tabl
     }
 }
 
-/// The number of the last change, if this run may write.
-pub(crate) fn last_change(connection: &Connection, table: &str, run: i64) -> rusqlite::Result<Option<i64>> {
-    let mut statement = connection.prepare("SELECT changed FROM _tables WHERE name = ? AND run = ?")?;
-    statement.query_row(params![table, run], |row| row.get(0)).optional()
+/// The number of the last change, and the newest start of the writer's job.
+pub(crate) fn standing(connection: &Connection, table: &str, writer: i64) -> rusqlite::Result<(i64, i64)> {
+    let both = "SELECT changed, restore_epoch FROM _tables, _writers WHERE name = ? AND id = ?";
+    connection.query_row(both, params![table, writer], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Notes the number of the last change.
@@ -106,7 +134,8 @@ pub(crate) fn layout(connection: &Connection, table: &str) -> rusqlite::Result<O
         .and_then(|(name, stored)| Layout::read(&name, &stored)))
 }
 
-fn is_there(connection: &Connection) -> rusqlite::Result<bool> {
+/// Whether there is a list at all.
+pub(crate) fn is_there(connection: &Connection) -> rusqlite::Result<bool> {
     connection
         .query_row("SELECT count(*) FROM sqlite_schema WHERE name = '_tables'", [], |row| row.get::<_, i64>(0))
         .map(|count| count > 0)

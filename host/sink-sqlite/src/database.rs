@@ -3,12 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
+use crate::catalog;
 use crate::error::TableError;
 
 /// The format of the file. A file of a higher one is refused.
-pub(crate) const FORMAT: i64 = 1;
+pub(crate) const FORMAT: i64 = 2;
 
 /// How long a writer waits for another of the tenant's jobs to commit. A commit takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -44,15 +45,32 @@ pub(crate) fn is_full(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
 }
 
-/// Opens the file for reading. None: there is none, so there is no table.
-pub(crate) fn open_to_read(path: &Path) -> rusqlite::Result<Option<Connection>> {
+/// Opens the file for reading; one of an older format is brought up to date first. None: there is none, so there is no table.
+pub(crate) fn open_to_read(path: &Path) -> Result<Option<Connection>, TableError> {
     if !path.exists() {
         return Ok(None);
     }
+    let connection = open_to_query(path).map_err(TableError::Database)?;
+    let found: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(TableError::Database)?;
+    if found > FORMAT {
+        return Err(TableError::NewerFormat { found, known: FORMAT });
+    }
+    // A file without a format is one that is being made: it has no table yet.
+    if (1..FORMAT).contains(&found) {
+        let mut writer = open_to_write(path)?;
+        writer
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .and_then(|transaction| catalog::prepare(&transaction).and_then(|()| transaction.commit()))
+            .map_err(TableError::Database)?;
+    }
+    Ok(Some(connection))
+}
+
+fn open_to_query(path: &Path) -> rusqlite::Result<Connection> {
     // A reader of a write-ahead log takes part in it, so it may write to the log's index; `query_only` keeps it from more.
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.execute_batch("PRAGMA query_only = ON;")?;
-    Ok(Some(connection))
+    Ok(connection)
 }
 
 fn open(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {

@@ -16,16 +16,18 @@ pub enum TableError {
     Field {
         /// The table.
         table: String,
-        /// The field of the panes.
+        /// The field of the results.
         field: String,
         /// Why, and the way out.
         reason: String,
     },
-    /// The key names no field of the panes.
-    #[error("table `{table}`: panes have no field `{field}` to identify a row by; name one of {known}")]
+    /// The key names no field of the results.
+    #[error("table `{table}`: {what} have no field `{field}` to identify a row by; name one of {known}")]
     KeyField {
         /// The table.
         table: String,
+        /// Panes or rows.
+        what: &'static str,
         /// What the key names.
         field: String,
         /// What it may name.
@@ -50,6 +52,21 @@ pub enum TableError {
         table: String,
         /// What it is called.
         other: String,
+    },
+    /// A newer start of the same job has written the table.
+    #[error(
+        "table `{table}`: start {newer} of job `{job}` has opened it, and this is start {epoch}, whose rows would be older; if \
+         the job's count of starts was lost, name another table in `sink.table`"
+    )]
+    Fenced {
+        /// The table.
+        table: String,
+        /// The job.
+        job: String,
+        /// The number of this start.
+        epoch: u64,
+        /// The number of the newest start that opened the table.
+        newer: u64,
     },
     /// The tenant's tables together are as large as they may be.
     #[error("{}", full(*limit))]
@@ -83,6 +100,7 @@ impl TableError {
             | Self::KeyField { .. }
             | Self::OtherLayout { .. }
             | Self::OtherCase { .. }
+            | Self::Fenced { .. }
             | Self::Full { .. } => ErrorKind::Invalid,
             Self::NewerFormat { .. } | Self::Database(_) | Self::Folder(_) => ErrorKind::External,
         }

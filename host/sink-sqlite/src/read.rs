@@ -6,8 +6,10 @@
 use std::path::Path;
 
 use rusqlite::{Connection, Rows, params};
+use tidegate_types::Stamp;
 
-use crate::layout::Layout;
+use crate::error::TableError;
+use crate::layout::{Layout, STAMPS};
 use crate::row::{Stored, filter_text};
 use crate::{catalog, database};
 
@@ -29,7 +31,7 @@ pub const MAX_LOOKED_AT: usize = 100_000;
 pub struct TableInfo {
     /// Its name.
     pub name: String,
-    /// All columns, in the order of a pane's members.
+    /// All columns, in the order of a result's members.
     pub columns: Vec<String>,
     /// The columns that identify a row.
     pub key: Vec<String>,
@@ -48,6 +50,8 @@ pub struct RowQuery {
     pub after: Option<String>,
     /// The most rows of the page, at most [`MAX_ROWS`].
     pub limit: usize,
+    /// What rows are to say of themselves besides what their job stamps them with.
+    pub with: Stamp,
 }
 
 /// The order of rows.
@@ -63,7 +67,7 @@ pub enum RowOrder {
 /// One page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RowPage {
-    /// Each row as the JSON of its pane, without a line feed. With a filter there may be none although `next` is there.
+    /// Each row as the JSON of its result, without a line feed. With a filter there may be none although `next` is there.
     pub rows: Vec<Vec<u8>>,
     /// Where the next page starts. In the order of the key: none if no row follows. In the order of changes: always there.
     pub next: Option<String>,
@@ -92,6 +96,9 @@ pub enum ReadError {
     /// The file cannot be read.
     #[error("the tenant's tables cannot be read now")]
     Database(#[from] rusqlite::Error),
+    /// The file cannot be opened.
+    #[error("the tenant's tables cannot be opened to be read")]
+    File(#[from] TableError),
 }
 
 /// The tables of the file `path`, by name. No file: no table.
@@ -155,6 +162,7 @@ fn by_change(connection: &Connection, layout: &Layout, query: &RowQuery) -> Resu
 struct Page<'a> {
     layout: &'a Layout,
     query: &'a RowQuery,
+    stamp: Stamp,
     rows: Vec<Vec<u8>>,
     bytes: usize,
     /// Of the last row that the page is done with.
@@ -166,7 +174,8 @@ struct Page<'a> {
 
 impl<'a> Page<'a> {
     fn new(layout: &'a Layout, query: &'a RowQuery) -> Self {
-        Self { layout, query, rows: Vec::new(), bytes: 0, last_key: Vec::new(), last_change: 0, more: false }
+        let stamp = stamp(layout, query.with);
+        Self { layout, query, stamp, rows: Vec::new(), bytes: 0, last_key: Vec::new(), last_change: 0, more: false }
     }
 
     fn fill(&mut self, mut rows: Rows<'_>) -> rusqlite::Result<()> {
@@ -190,7 +199,7 @@ impl<'a> Page<'a> {
         if self.rows.len() >= self.query.limit.min(MAX_ROWS) {
             return Ok(false);
         }
-        let row = stored.json()?;
+        let row = stored.json(self.stamp)?;
         self.bytes = self.bytes.saturating_add(row.len());
         let fits = self.rows.is_empty() || self.bytes <= MAX_PAGE_BYTES;
         if fits {
@@ -207,6 +216,18 @@ impl<'a> Page<'a> {
             }
         }
         Ok(true)
+    }
+}
+
+/// What rows say of themselves: what their job stamps them with and what is asked for. A field of the table of such a name is
+/// that field, so the stamp is left out.
+fn stamp(layout: &Layout, with: Stamp) -> Stamp {
+    let [version, completeness, generated_at] = STAMPS.map(|name| layout.result_fields().all(|field| field != name));
+    let own = layout.stamp;
+    Stamp {
+        version: version && (own.version || with.version),
+        completeness: completeness && (own.completeness || with.completeness),
+        generated_at: generated_at && (own.generated_at || with.generated_at),
     }
 }
 

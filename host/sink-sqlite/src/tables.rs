@@ -4,12 +4,12 @@
 
 use std::path::PathBuf;
 
-use tidegate_types::{PaneFields, TenantId};
+use tidegate_types::{ResultFields, TenantId};
 
 use crate::error::TableError;
 use crate::layout::Layout;
 use crate::read::{ReadError, RowPage, RowQuery, TableInfo};
-use crate::sink::SqliteSink;
+use crate::sink::{SqliteSink, Writer};
 use crate::{catalog, database, read};
 
 /// The tables below a folder. Every call blocks; none holds anything open but the sinks.
@@ -38,19 +38,26 @@ impl SqliteTables {
         tenant: &TenantId,
         table: &str,
         key: &[String],
-        fields: &PaneFields,
+        fields: &ResultFields,
+        writer: Writer,
         limit: u64,
     ) -> Result<SqliteSink, TableError> {
-        SqliteSink::open(&self.file(tenant), table, key, fields, limit)
+        SqliteSink::open(&self.file(tenant), table, key, fields, writer, limit)
     }
 
-    /// Whether [`SqliteTables::sink`] would open the table. Makes nothing.
+    /// Whether [`SqliteTables::sink`] would open the table for a job's newest start. Makes nothing.
     ///
     /// # Errors
     /// What it would refuse.
-    pub fn check(&self, tenant: &TenantId, table: &str, key: &[String], fields: &PaneFields) -> Result<(), TableError> {
+    pub fn check(
+        &self,
+        tenant: &TenantId,
+        table: &str,
+        key: &[String],
+        fields: &ResultFields,
+    ) -> Result<(), TableError> {
         let layout = Layout::new(table, key, fields)?;
-        match database::open_to_read(&self.file(tenant)).map_err(TableError::Database)? {
+        match database::open_to_read(&self.file(tenant))? {
             Some(connection) => catalog::check(&connection, &layout),
             None => Ok(()),
         }

@@ -9,7 +9,9 @@ pub mod key;
 pub mod name;
 pub mod pane;
 pub mod progress;
+pub mod results;
 pub mod schema;
+pub mod stamp;
 pub mod time;
 pub mod value;
 
@@ -19,6 +21,8 @@ pub use key::{KeyGroup, Keys, key_group, key_hash, subtask_of};
 pub use name::{Name, NameError, TenantId};
 pub use pane::{Emitted, PaneBatch, PaneFields, PaneInfo, PaneOp, RowBatch, Timing};
 pub use progress::{NO_CLOCK, Progress, ProgressEntry};
+pub use results::ResultFields;
 pub use schema::{Field, FieldType, Kind, Schema};
+pub use stamp::{Stamp, Stamping, Version};
 pub use time::{Clock, EventTime, Millis, Watermark};
 pub use value::{Value, ValueRef};

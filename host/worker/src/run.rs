@@ -5,19 +5,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use tidegate_connectors::Source;
-use tidegate_dataflow::channel::{Receiver, Sender, Signal, channel};
-use tidegate_dataflow::task::{Emission, SourceTask, Task, TaskError, WindowTask};
-use tidegate_dataflow::{Account, Job, WindowOperator};
-use tidegate_types::{Batch, Clock};
+use tidegate_dataflow::task::{Task, TaskError};
+use tidegate_dataflow::{Account, Job, Tasks};
+use tidegate_types::Clock;
 
 use crate::lane::Slot;
 use crate::lanes::Lanes;
 use crate::reader;
 use crate::sinks::{Gathered, Observer, Outputs, RunReport, SinkTask};
 use crate::state::{Early, RunControl, RunState, Wake};
-
-/// Elements that a channel between two tasks holds.
-const CHANNEL_CAPACITY: usize = 4;
 
 /// A job, its input and its outputs, to be run on lanes.
 pub struct JobRun {
@@ -89,7 +85,8 @@ pub struct RunningJob {
 impl Lanes {
     /// Puts a job's tasks onto these lanes and starts reading its source.
     ///
-    /// The source task, the first window task and the sinks share a lane; each further window task may have another.
+    /// The source task, the first task of each operator and the sinks share a lane; the other tasks of one number may have
+    /// another.
     ///
     /// # Errors
     /// If the thread that reads the source cannot be started.
@@ -98,41 +95,19 @@ impl Lanes {
         let state = RunState::new(Arc::clone(&signal), run.wake);
         let (input, reader) = reader::start(run.source, run.job.batch_rows, &signal)?;
         let gathered = Arc::new(Mutex::new(Gathered::default()));
-        let (emissions, receiver) = channel(CHANNEL_CAPACITY, &signal);
-        let windows = WindowTasks::of(run.job.windows, &signal);
-        let source = SourceTask::new(input, run.job.source, run.job.exchange, windows.inputs, emissions);
-        let receivers = std::iter::once(receiver).chain(windows.emissions).collect();
-        let sinks = SinkTask::new(receivers, run.outputs, run.observer, Arc::clone(&gathered));
+        let Tasks { source, operators, emissions } = run.job.into_tasks(input, &signal);
+        let sinks = SinkTask::new(emissions, run.outputs, run.observer, Arc::clone(&gathered));
         let slot = |task: Box<dyn Task>, outlives| Slot { task, member: state.member(), outlives };
-        let mut windows = windows.tasks.into_iter();
-        let mut first = vec![slot(Box::new(source), false)];
-        first.extend(windows.next().map(|task| slot(task, false)));
-        first.push(slot(Box::new(sinks), true));
-        let others = windows.map(|task| vec![slot(task, false)]);
-        self.add(std::iter::once(first).chain(others).collect());
-        Ok(RunningJob { state, reader, gathered })
-    }
-}
-
-/// The subtasks of the window operator between their channels.
-#[derive(Default)]
-struct WindowTasks {
-    inputs: Vec<Sender<Batch>>,
-    tasks: Vec<Box<dyn Task>>,
-    emissions: Vec<Receiver<Emission>>,
-}
-
-impl WindowTasks {
-    fn of(operators: Vec<WindowOperator>, signal: &Arc<Signal>) -> Self {
-        let mut windows = Self::default();
-        for (operator, subtask) in operators.into_iter().zip(0_u32..) {
-            let (input, batches) = channel(CHANNEL_CAPACITY, signal);
-            let (emitted, emissions) = channel(CHANNEL_CAPACITY, signal);
-            windows.inputs.push(input);
-            windows.tasks.push(Box::new(WindowTask::new(batches, operator, emitted, subtask)));
-            windows.emissions.push(emissions);
+        let mut groups = vec![vec![slot(Box::new(source), false)]];
+        for (number, task) in operators.into_iter().flat_map(|tasks| tasks.into_iter().enumerate()) {
+            if number == groups.len() {
+                groups.push(Vec::new());
+            }
+            groups[number].push(slot(Box::new(task), false));
         }
-        windows
+        groups[0].push(slot(Box::new(sinks), true));
+        self.add(groups);
+        Ok(RunningJob { state, reader, gathered })
     }
 }
 
@@ -166,13 +141,13 @@ impl RunningJob {
     }
 }
 
-/// Runs a job, on as many lanes as it has window tasks, until its source has ended and everything has fired.
+/// Runs a job, on as many lanes as each operator has tasks, until its source has ended and everything has fired.
 ///
 /// # Errors
 /// If the source, an operator or a sink fails; what was written before stands.
 pub fn run_bounded(run: BoundedRun) -> Result<RunReport, RunError> {
     let BoundedRun { job, source, outputs, clock, observer } = run;
-    let count = u32::try_from(job.windows.len()).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
+    let count = u32::try_from(job.parallelism()).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
     let lanes = Lanes::start("lane-", count, clock.as_ref())?;
     match lanes.run(JobRun { job, source, wake: None, outputs, observer })?.wait()? {
         RunEnd::Finished(report) => Ok(report),

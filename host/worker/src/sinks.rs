@@ -2,13 +2,14 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tidegate_connectors::{PaneSink, SideSink, SinkError};
+use tidegate_connectors::{ResultSink, SideSink, SinkError};
 use tidegate_dataflow::channel::{Received, Receiver};
-use tidegate_dataflow::task::{Emission, OperatorStatus, Progress, SourceStatus, Task, TaskError, TaskReport};
+use tidegate_dataflow::task::{
+    Emission, OperatorStatus, Progress, Results, SourceStatus, Task, TaskError, TaskReport,
+};
 use tidegate_dataflow::{Account, OperatorReport, Side, SideKind, SourceReport};
 use tidegate_formats::SideRecord;
-use tidegate_types::batch::index;
-use tidegate_types::{EventTime, NO_CLOCK, PaneBatch, Value, ValueRef, Watermark};
+use tidegate_types::{EventTime, NO_CLOCK, PaneBatch, RowBatch, Value, ValueRef, Watermark};
 
 /// How long something is held back while more keeps coming, ms: long against a flush, short for whoever looks.
 const LONGEST_HELD_MS: i64 = 250;
@@ -61,8 +62,8 @@ impl RunProgress {
 pub struct RunReport {
     /// What became of every record.
     pub account: Account,
-    /// The source's watermarks and the lateness of its records.
-    pub source: SourceReport,
+    /// Each source's watermarks and the lateness of its records, in the order of the pipeline.
+    pub sources: Vec<SourceReport>,
     /// Each subtask of each operator, in order.
     pub operators: Vec<OperatorReport>,
 }
@@ -71,22 +72,24 @@ pub struct RunReport {
 #[derive(Debug, Default)]
 pub(crate) struct Gathered {
     account: Account,
-    source: Option<SourceReport>,
+    sources: Vec<SourceReport>,
     operators: Vec<OperatorReport>,
 }
 
 /// Watches a run, for people.
 pub trait Observer: Send {
-    /// These panes were written.
-    fn panes(&mut self, panes: &PaneBatch);
+    /// These panes were written to the sink at this place in the pipeline.
+    fn panes(&mut self, sink: usize, panes: &PaneBatch);
+    /// These rows were written to the sink at this place in the pipeline.
+    fn rows(&mut self, sink: usize, rows: &RowBatch);
     /// The run is this far.
     fn progress(&mut self, progress: &RunProgress);
 }
 
 /// Where a run's records go. A side output that is none is counted only.
 pub struct Outputs {
-    /// Panes.
-    pub panes: Box<dyn PaneSink>,
+    /// Results, for each of the pipeline's sinks.
+    pub results: Vec<Box<dyn ResultSink>>,
     /// Too-late records.
     pub too_late: Option<Box<dyn SideSink>>,
     /// Duplicates.
@@ -121,12 +124,9 @@ impl SinkTask {
     }
 
     fn write(&mut self, emission: Emission) -> Result<(), SinkError> {
-        self.held |= !(emission.panes.is_empty() && emission.sides.is_empty());
-        for panes in &emission.panes {
-            self.outputs.panes.write(panes)?;
-            if let Some(observer) = &mut self.observer {
-                observer.panes(panes);
-            }
+        self.held |= !(emission.results.is_empty() && emission.sides.is_empty());
+        for (sink, results) in &emission.results {
+            self.write_results(*sink, results)?;
         }
         for side in &emission.sides {
             let sink = match side.kind {
@@ -157,16 +157,34 @@ impl SinkTask {
         Ok(())
     }
 
+    fn write_results(&mut self, place: usize, results: &Results) -> Result<(), SinkError> {
+        let sink = &mut self.outputs.results[place];
+        let mut observer = self.observer.as_mut();
+        match results {
+            Results::Panes(panes) => {
+                sink.write_panes(panes)?;
+                observer.iter_mut().for_each(|observer| observer.panes(place, panes));
+            }
+            Results::Rows(rows) => {
+                sink.write_rows(rows)?;
+                observer.iter_mut().for_each(|observer| observer.rows(place, rows));
+            }
+        }
+        Ok(())
+    }
+
     fn gather(&self, report: TaskReport) {
         let mut gathered = self.result.lock().unwrap_or_else(PoisonError::into_inner);
         match report {
-            TaskReport::Source(source) => gathered.source = Some(source),
+            TaskReport::Sources(sources) => gathered.sources = sources,
             TaskReport::Operator(operator) => gathered.operators.push(operator),
         }
     }
 
     fn flush(&mut self) -> Result<(), SinkError> {
-        self.outputs.panes.flush()?;
+        for sink in &mut self.outputs.results {
+            sink.flush()?;
+        }
         let sides = [&mut self.outputs.too_late, &mut self.outputs.duplicates, &mut self.outputs.dead_letters];
         for sink in sides.into_iter().flatten() {
             sink.flush()?;
@@ -200,9 +218,9 @@ impl Gathered {
 
     /// The whole, once every task has finished.
     pub(crate) fn into_report(self) -> RunReport {
-        let Self { account, source, mut operators } = self;
+        let Self { account, sources, mut operators } = self;
         operators.sort_by_key(|report| (report.operator.clone(), report.subtask));
-        RunReport { account, source: source.expect("a source task reports before it finishes"), operators }
+        RunReport { account, sources, operators }
     }
 }
 
@@ -244,11 +262,12 @@ fn write_side(sink: &mut dyn SideSink, side: &Side) -> Result<(), SinkError> {
     let key: Vec<(&str, ValueRef<'_>)> =
         side.pane.iter().flat_map(|pane| &pane.key).map(|(n, v)| (&**n, v.as_ref())).collect();
     let dead = side.kind == SideKind::DeadLetter;
+    let original = record.map(|(origin, row)| origin.record(*row));
     sink.write(&SideRecord {
         reason: &side.reason,
-        partition: record.map_or(ValueRef::Null, |(origin, row)| origin.partitions[index(*row)].as_ref()),
-        offset: record.map(|(origin, row)| origin.offsets[index(*row)]),
-        record: record.map(|(origin, row)| origin.record(*row)),
+        partition: record.map_or(ValueRef::Null, |(origin, row)| origin.partition(*row)),
+        offset: record.and_then(|(origin, row)| origin.offset(*row)),
+        record: original.as_deref(),
         detail: Some(side.detail.as_str()).filter(|detail| !detail.is_empty()),
         operator: dead.then_some(&*side.operator),
         key: &key,

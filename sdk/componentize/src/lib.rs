@@ -9,11 +9,12 @@ use thiserror::Error;
 use wasmparser::{Encoding, Parser, Payload};
 use wit_component::ComponentEncoder;
 
-/// What the contract grants to a component: the log, and the types that all interfaces share.
-const GRANTED: [&str; 2] = ["tidegate:job/log", "tidegate:job/types"];
+/// What the contract grants to a component: the log, the types that all interfaces share, and a processor's state and timers.
+const GRANTED: [&str; 4] =
+    ["tidegate:job/log", "tidegate:job/types", "tidegate:job/keyed-state", "tidegate:job/timers"];
 
 /// What the contract lets a component export.
-const HOOKS: [&str; 4] = ["mapper", "aggregator", "windower", "migrator"];
+const HOOKS: [&str; 5] = ["mapper", "aggregator", "windower", "processor", "migrator"];
 
 /// The versions of the contract that this build knows: 0.1 and whatever is compatible with it.
 const VERSION: &str = "0.1.";

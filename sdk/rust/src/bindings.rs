@@ -52,3 +52,19 @@ pub mod windower {
         },
     });
 }
+
+/// World `with-processor`.
+pub mod processor {
+    wit_bindgen::generate!({
+        path: "../../wit",
+        world: "with-processor",
+        pub_export_macro: true,
+        export_macro_name: "__tidegate_processor_abi",
+        default_bindings_module: "tidegate_sdk::bindings::processor",
+        additional_derives: [PartialEq],
+        with: {
+            "tidegate:job/types@0.1.0": crate::bindings::mapper::tidegate::job::types,
+            "tidegate:job/log@0.1.0": crate::bindings::mapper::tidegate::job::log,
+        },
+    });
+}

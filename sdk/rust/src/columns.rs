@@ -1,8 +1,8 @@
 //! Columns, as they cross the border: the types of the contract, and views that borrow from them.
 //!
 //! The row-wise traits hide all of this. A hook that works on whole columns ([`ColumnMapper`](crate::ColumnMapper),
-//! [`ColumnAggregator`](crate::ColumnAggregator), [`ColumnWindower`](crate::ColumnWindower)) takes them as they are and may
-//! hand them on without a copy.
+//! [`ColumnAggregator`](crate::ColumnAggregator), [`ColumnWindower`](crate::ColumnWindower),
+//! [`ColumnProcessor`](crate::ColumnProcessor)) takes them as they are and may hand them on without a copy.
 
 use std::ops::Range;
 
@@ -13,6 +13,10 @@ pub use crate::bindings::mapper::exports::tidegate::job::mapper::{Mapped, Plan a
 pub use crate::bindings::mapper::tidegate::job::types::{
     Batch, Column, Fault, Field, Kind, Reads, Rejection, Rows, Values, VarBytes,
 };
+pub use crate::bindings::processor::exports::tidegate::job::processor::{
+    Clock, Due, Plan as ProcessorPlan, Processed, Shape, State as StatePlan, Timer as TimerPlan,
+};
+pub use crate::bindings::processor::tidegate::job::keyed_state::{Found, Lists, Maps};
 pub use crate::bindings::windower::exports::tidegate::job::windower::{
     Assignments, Decision, Panes, Plan as WindowerPlan, Timing,
 };

@@ -70,6 +70,8 @@ impl<H> Default for Slot<H> {
 /// | `column_aggregator` | [`ColumnAggregator`](crate::ColumnAggregator) |
 /// | `windower` | [`Windower`](crate::Windower) |
 /// | `column_windower` | [`ColumnWindower`](crate::ColumnWindower) |
+/// | `processor` | [`Processor`](crate::Processor) |
+/// | `column_processor` | [`ColumnProcessor`](crate::ColumnProcessor) |
 ///
 /// Built for anything but WebAssembly it only checks the types, so that tests run natively.
 #[macro_export]
@@ -98,11 +100,18 @@ macro_rules! __export_hook {
     (column_windower: $type:ty) => {
         $crate::__export_windower!($type);
     };
+    (processor: $type:ty) => {
+        $crate::__export_processor!($crate::processor::RowProcessor<$type>);
+    };
+    (column_processor: $type:ty) => {
+        $crate::__export_processor!($type);
+    };
     ($other:ident: $type:ty) => {
         ::std::compile_error!(::std::concat!(
             "there is no hook `",
             ::std::stringify!($other),
-            "`: mapper, column_mapper, aggregator, column_aggregator, windower or column_windower"
+            "`: mapper, column_mapper, aggregator, column_aggregator, windower, column_windower, processor or \
+             column_processor"
         ));
     };
 }
@@ -230,6 +239,49 @@ macro_rules! __export_windower {
             }
             #[cfg(target_arch = "wasm32")]
     $crate::bindings::windower::__tidegate_windower_abi!(Component with_types_in $crate::bindings::windower);
+        };
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __export_processor {
+    ($type:ty) => {
+        const _: () = {
+            use $crate::bindings::processor::exports::tidegate::job::processor as abi;
+            type Hook = $type;
+            ::std::thread_local! {
+                static HOOK: $crate::export::Slot<Hook> = const { $crate::export::Slot::new() };
+            }
+            struct Component;
+            impl abi::Guest for Component {
+                fn open(
+                    config: ::std::string::String,
+                    key: abi::Fields,
+                    input: abi::Fields,
+                ) -> ::std::result::Result<abi::Plan, abi::Fault> {
+                    HOOK.with(|hook| {
+                        hook.open(&config, |config| <Hook as $crate::ColumnProcessor>::open(config, &key, &input))
+                    })
+                }
+                fn process(
+                    keys: abi::Columns,
+                    groups: ::std::vec::Vec<u32>,
+                    watermarks: abi::Times,
+                    input: abi::Batch,
+                ) -> ::std::result::Result<abi::Processed, abi::Fault> {
+                    let state = $crate::processor::HostState;
+                    HOOK.with(|hook| {
+                        $crate::ColumnProcessor::process(hook.get()?, &state, keys, &groups, &watermarks, input)
+                    })
+                }
+                fn on_timer(keys: abi::Columns, due: abi::Due) -> ::std::result::Result<abi::Rows, abi::Fault> {
+                    let state = $crate::processor::HostState;
+                    HOOK.with(|hook| $crate::ColumnProcessor::on_timer(hook.get()?, &state, keys, due))
+                }
+            }
+            #[cfg(target_arch = "wasm32")]
+    $crate::bindings::processor::__tidegate_processor_abi!(Component with_types_in $crate::bindings::processor);
         };
     };
 }

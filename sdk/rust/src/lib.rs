@@ -204,6 +204,8 @@ mod error;
 pub mod export;
 pub mod log;
 mod mapper;
+#[doc(hidden)]
+pub mod processor;
 pub mod row;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
@@ -215,5 +217,8 @@ pub use aggregator::{Aggregator, Cell, ColumnAggregator};
 pub use columns::{Fault, Field, Kind};
 pub use error::Reject;
 pub use mapper::{ColumnMapper, Mapper};
+pub use processor::{
+    ColumnProcessor, Fired, Key, KeyedState, ListState, MapKey, MapState, Processor, Setup, Stored, Timer, ValueState,
+};
 pub use row::Row;
 pub use windower::{ColumnWindower, Pane, Progress, Window, Windower};

@@ -28,8 +28,10 @@
 mod aggregator;
 mod check;
 mod mapper;
+mod processor;
 mod windower;
 
 pub use aggregator::{Accumulators, AggregatorHarness, Group};
 pub use mapper::{MapResult, MapperHarness};
+pub use processor::{ProcessResult, ProcessorHarness, Step};
 pub use windower::{EmittedPanes, PaneInput, WindowerHarness};

@@ -3,10 +3,12 @@
 //!
 //! The table goes into docs/benchmarks.md. Panes are made and dropped; nothing is written.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use tidegate_bench::seconds;
 use tidegate_connectors::SourceBatch;
-use tidegate_dataflow::{Job, JobHooks, JobOptions, OperatorOutput, Work};
+use tidegate_dataflow::{Job, JobHooks, JobOptions, OperatorOutput, SourcePartition, Work};
 use tidegate_types::{PartitionId, Value};
 
 /// Rows of a source batch.
@@ -114,26 +116,28 @@ fn run(case: &Case, input: &[SourceBatch]) -> Outcome {
     let options = JobOptions {
         parallelism: 1,
         batch_rows: BATCH_ROWS,
-        partitions: vec![Value::Int(0)],
+        partitions: SourcePartition::of_one_source(&[Value::Int(0)]),
         arrival_field: Some("arrival".into()),
         wall_clock: None,
     };
-    let mut job = Job::new(&pipeline, JobHooks::default(), options).expect("a job without hooks");
+    let mut job = Job::new(&pipeline, JobHooks::default(), options).expect("a job without hooks").into_steps();
     let mut outcome = Outcome { source: 0.0, windows: 0.0, panes: 0 };
     for batch in input {
         let batch = batch.clone();
-        let (output, taken) = seconds(|| job.source.process(batch, None).expect("no hook can fail"));
+        let (mut step, taken) = seconds(|| job.read(batch, None).expect("no hook can fail"));
+        let input = step.batches.remove(0);
+        let progress = Arc::clone(&input.progress);
         outcome.source += taken;
         let (panes, taken) = seconds(|| {
             let mut panes = 0;
             let mut out = OperatorOutput::default();
-            let mut work = job.windows[0].process(&output.batch, None, &mut out).expect("no hook can fail");
+            let mut work = job.operators[0].process(vec![input], &progress, None, &mut out).expect("no hook can fail");
             loop {
                 panes += std::mem::take(&mut out).panes.iter().map(|panes| panes.infos.len()).sum::<usize>();
                 if work == Work::Done {
                     break panes;
                 }
-                work = job.windows[0].resume(&mut out).expect("no hook can fail");
+                work = job.operators[0].resume(&mut out).expect("no hook can fail");
             }
         });
         outcome.windows += taken;

@@ -5,10 +5,10 @@
 
 use std::fs;
 use std::io;
+use std::iter;
 use std::path::Path;
 
 use crate::compare::{Difference, difference};
-use crate::generate;
 use crate::minimise::minimise;
 use crate::reference::{Outcome, interpret};
 use crate::run::{Binary, Speed};
@@ -27,13 +27,15 @@ pub fn speeds() -> Vec<Speed> {
     one.into_iter().chain(more).collect()
 }
 
+/// Draws a scenario from a seed: [`scenario`](crate::generate::scenario) or [`graph`](crate::generate::graph).
+pub type Draw = fn(u64) -> Scenario;
+
 /// Checks the scenario drawn from a seed; an error is a report for people.
 ///
 /// # Errors
 /// The difference between reference and engine, minimised, or why the run could not be made.
-pub fn check_seed(binary: &Binary, seed: u64, folder: &Path) -> Result<(), String> {
-    let scenario = generate::scenario(seed);
-    check(binary, &scenario, folder).map_err(|report| format!("seed {seed} (replay: SEED={seed})\n{report}"))
+pub fn check_seed(binary: &Binary, draw: Draw, seed: u64, folder: &Path) -> Result<(), String> {
+    check(binary, &draw(seed), folder).map_err(|report| format!("seed {seed} (replay: SEED={seed})\n{report}"))
 }
 
 /// Checks one scenario at every speed.
@@ -87,10 +89,10 @@ fn report(binary: &Binary, scenario: &Scenario, folder: &Path, found: (Speed, &D
     let args = small.write(&kept).map(|args| args.join(" ")).unwrap_or_else(|e| format!("(not written: {e})"));
     let expected = interpret(&small);
     let lines =
-        |flag: &str| expected.lines.get(flag).into_iter().flatten().map(|l| format!("{l}\n")).collect::<String>();
-    let panes = lines("output") + &expected.summary.to_string() + "\n";
-    let _ = fs::write(kept.join("expected.ndjson"), panes);
-    let input: Vec<String> = small.files.iter().map(|lines| lines.join("\n    ")).collect();
+        expected.lines.iter().flat_map(|(output, lines)| lines.iter().map(move |line| format!("{output}: {line}\n")));
+    let _ = fs::write(kept.join("expected.txt"), format!("{}{}\n", lines.collect::<String>(), expected.summary));
+    let names = small.sources.iter().map(|name| format!("of {name}\n    ")).chain(iter::repeat(String::new()));
+    let input: Vec<String> = small.files.iter().zip(names).map(|(lines, name)| name + &lines.join("\n    ")).collect();
     format!(
         "{speed:?}, minimised to\n  pipeline {}\n  input\n    {}\n{}\nreplay: cd {} && {} {args} {}",
         small.pipeline,

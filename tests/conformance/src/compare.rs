@@ -1,7 +1,7 @@
 //! Compares what a run put out with what the reference says, and finds the first difference.
 //!
-//! "Output order is fixed per key": panes are compared as one sequence per key, lines of side outputs as a set, the
-//! summary exactly. Invariant: only `approx_count_distinct` has a tolerance; all else is equal by type and value.
+//! "Output order is fixed per key": the lines of a sink are compared as one sequence per key, lines of side outputs as a
+//! set, the summary exactly. Invariant: only `approx_count_distinct` has a tolerance; all else is equal by type and value.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::reference::Outcome;
 use crate::run::Finished;
 use crate::scenario::Scenario;
 
-/// The members of side-output lines that the pages fix.
-const SIDE_FIELDS: [&str; 4] = ["partition", "offset", "reason", "record"];
+/// The members of side-output lines that the pages fix; the last one in the long form of a pipeline only.
+const SIDE_FIELDS: [&str; 5] = ["partition", "offset", "reason", "record", "operator"];
 
 /// A difference, of one kind, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,11 +31,15 @@ pub fn difference(scenario: &Scenario, expected: &Outcome, got: &Finished) -> Op
     if let Some((flag, line)) = got.unreadable.first() {
         return found("unreadable", format!("no JSON object in {flag}: {line}"));
     }
-    if let Some(text) = panes(scenario, lines(expected, "output"), lines(&got.outcome, "output")) {
-        return found("output", text);
+    for sink in sinks(scenario) {
+        if let Some(text) = rows(&sink, lines(expected, &sink.output), lines(&got.outcome, &sink.output)) {
+            return found("output", format!("{}: {text}", sink.output));
+        }
     }
+    let long = usize::from(!scenario.pipeline.get("sources").is_null());
     for flag in ["too-late", "duplicates", "dead-letter"] {
-        let [want, have] = [expected, &got.outcome].map(|o| side(lines(o, flag)));
+        let fields = &SIDE_FIELDS[..4 + long];
+        let [want, have] = [expected, &got.outcome].map(|o| side(lines(o, flag), fields));
         if want != have {
             return found(flag, format!("{flag}: {}", first_difference(&want, &have)));
         }
@@ -49,8 +53,55 @@ fn lines<'a>(outcome: &'a Outcome, flag: &str) -> &'a [Value] {
     outcome.lines.get(flag).map_or(&[], Vec::as_slice)
 }
 
-fn side(lines: &[Value]) -> Vec<Value> {
-    let fixed = |line: &Value| Value::obj(SIDE_FIELDS.map(|field| (field, line.get(field).clone())));
+/// What is known of a sink: its output, the operator whose rows it takes, and that operator's fields.
+struct SinkLines<'a> {
+    output: String,
+    operator: &'a Value,
+}
+
+/// The sinks; the short form is one window operator with one sink.
+fn sinks(scenario: &Scenario) -> Vec<SinkLines<'_>> {
+    let operators = scenario.pipeline.get("operators").items();
+    let operator = |name: &Value| operators.iter().find(|o| o.get("name") == name).unwrap_or(&Value::Null);
+    let all = scenario.pipeline.get("sinks").items();
+    let outputs = scenario.outputs().into_iter().filter(|output| output.flag == "output").map(|output| output.key);
+    match all {
+        [] => outputs.map(|output| SinkLines { output, operator: &scenario.pipeline }).collect(),
+        _ => {
+            outputs.zip(all).map(|(output, sink)| SinkLines { output, operator: operator(sink.get("input")) }).collect()
+        }
+    }
+}
+
+impl SinkLines<'_> {
+    /// The key of a line as far as the line shows it; of an operator whose lines show no key the whole line, so that
+    /// lines are compared as a set.
+    fn key(&self, line: &Value) -> Vec<Value> {
+        let names = |at: &str| self.operator.at(at).items().iter().filter_map(Value::as_str).collect::<Vec<_>>();
+        if self.operator.get("join").is_null() {
+            return names("key_by").into_iter().map(|field| line.get(field).clone()).collect();
+        }
+        // A join's: of either side, by the name under which it was selected.
+        let (left, right) = (names("join.left.key_by"), names("join.right.key_by"));
+        let selected = |from: String| {
+            let is = |(_, field): &(&str, &Value)| field.as_str() == Some(&from);
+            self.operator.at("join.select").members().find(is).map(|(name, _)| line.get(name).clone())
+        };
+        let fields = left.iter().zip(right).map(|(l, r)| {
+            let (l, r) = (selected(format!("left.{l}"))?, selected(format!("right.{r}"))?);
+            Some(if l.is_null() { r } else { l })
+        });
+        fields.collect::<Option<Vec<Value>>>().unwrap_or_else(|| vec![line.clone()])
+    }
+
+    fn approximate(&self) -> Vec<&str> {
+        let approximate = |spec: &Value| spec.as_str().or(spec.get("fn").as_str()) == Some("approx_count_distinct");
+        self.operator.get("aggregate").members().filter(|(_, spec)| approximate(spec)).map(|(name, _)| name).collect()
+    }
+}
+
+fn side(lines: &[Value], fields: &[&str]) -> Vec<Value> {
+    let fixed = |line: &Value| Value::obj(fields.iter().map(|field| (*field, line.get(field).clone())));
     let mut lines: Vec<Value> = lines.iter().map(fixed).collect();
     lines.sort_by_cached_key(|l| (l.get("partition").clone(), l.get("offset").clone(), l.clone()));
     lines
@@ -62,20 +113,16 @@ fn first_difference(want: &[Value], have: &[Value]) -> String {
     format!("{} lines expected, {} got\n  expected {}\n  got      {}", want.len(), have.len(), line(want), line(have))
 }
 
-/// Panes by key, keys in order.
-fn by_key<'a>(scenario: &Scenario, lines: &'a [Value]) -> BTreeMap<Vec<Value>, Vec<&'a Value>> {
+/// Lines by key, keys in order.
+fn by_key<'a>(sink: &SinkLines, lines: &'a [Value]) -> BTreeMap<Vec<Value>, Vec<&'a Value>> {
     let mut keys: BTreeMap<Vec<Value>, Vec<&Value>> = BTreeMap::new();
-    for line in lines {
-        let fields = scenario.pipeline.get("key_by").items();
-        let key = fields.iter().filter_map(Value::as_str).map(|field| line.get(field).clone()).collect();
-        keys.entry(key).or_default().push(line);
-    }
+    lines.iter().for_each(|line| keys.entry(sink.key(line)).or_default().push(line));
     keys
 }
 
-fn panes(scenario: &Scenario, want: &[Value], have: &[Value]) -> Option<String> {
-    let approximate: Vec<&str> = approximate_fields(scenario);
-    let (want, have) = (by_key(scenario, want), by_key(scenario, have));
+fn rows(sink: &SinkLines, want: &[Value], have: &[Value]) -> Option<String> {
+    let approximate = sink.approximate();
+    let (want, have) = (by_key(sink, want), by_key(sink, have));
     for key in want.keys().chain(have.keys()) {
         let none = Vec::new();
         let (w, h) = (want.get(key).unwrap_or(&none), have.get(key).unwrap_or(&none));
@@ -83,7 +130,7 @@ fn panes(scenario: &Scenario, want: &[Value], have: &[Value]) -> Option<String> 
         let place = w.iter().zip(h).take_while(|(w, h)| same((w, h))).count();
         if place < w.len().max(h.len()) {
             let name = Value::Arr(key.clone());
-            return Some(format!("panes of key {name} from place {place}{}", beside(&w[place..], &h[place..])));
+            return Some(format!("lines of key {name} from place {place}{}", beside(&w[place..], &h[place..])));
         }
         if let Some(line) = h.iter().find(|line| !line.get("op").is_null() && !retracts_an_earlier(line, h)) {
             return Some(format!("a retraction that repeats no earlier pane: {line}"));
@@ -98,11 +145,6 @@ fn beside(want: &[&Value], have: &[&Value]) -> String {
         format!("\n  {title} ({} more lines){shown}", lines.len())
     };
     block("expected", want) + &block("got", have)
-}
-
-fn approximate_fields(scenario: &Scenario) -> Vec<&str> {
-    let approximate = |spec: &Value| spec.as_str().or(spec.get("fn").as_str()) == Some("approx_count_distinct");
-    scenario.pipeline.get("aggregate").members().filter(|(_, spec)| approximate(spec)).map(|(name, _)| name).collect()
 }
 
 /// Whole lines are equal, but for approximate counts: within 6 standard errors of 1.6 %, at least 1 from two values on.

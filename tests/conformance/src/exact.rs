@@ -13,17 +13,17 @@ pub(crate) struct ExactSum([i128; 70]);
 const BASE: i128 = 1 << 32;
 
 impl ExactSum {
-    /// The exact sum of numbers.
-    pub(crate) fn of<'a>(values: impl IntoIterator<Item = &'a Value>) -> Self {
+    /// The exact sum of numbers, each with whether it is taken away.
+    pub(crate) fn of<'a>(values: impl IntoIterator<Item = (bool, &'a Value)>) -> Self {
         let mut sum = ExactSum([0; 70]);
-        for value in values {
+        for (minus, value) in values {
             match value {
-                Value::Int(n) => sum.add(*n < 0, n.unsigned_abs(), 1074),
+                Value::Int(n) => sum.add((*n < 0) != minus, n.unsigned_abs(), 1074),
                 Value::Float(x) => {
                     let (bits, fraction) = (x.abs().to_bits(), x.to_bits() & ((1 << 52) - 1));
                     let exponent = usize::try_from(bits >> 52).expect("an exponent has 11 bits");
                     let hidden = if exponent == 0 { 0 } else { 1 << 52 };
-                    sum.add(x.is_sign_negative(), fraction + hidden, exponent.max(1) - 1);
+                    sum.add(x.is_sign_negative() != minus, fraction + hidden, exponent.max(1) - 1);
                 }
                 _ => unreachable!("only numbers are added up"),
             }

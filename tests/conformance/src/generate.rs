@@ -3,9 +3,11 @@
 //! Invariant: the same seed gives the same scenario on every machine, and wall-clock time never decides an output (a
 //! processing-time trigger or an idle timeout that could fall due is drawn only with `--arrival-field`).
 
+use crate::json::Value;
 use crate::scenario::Scenario;
 
 mod events;
+pub(crate) mod graph;
 mod pipeline;
 #[cfg(test)]
 mod tests;
@@ -95,7 +97,43 @@ pub fn scenario(seed: u64) -> Scenario {
     Scenario {
         pipeline,
         files,
+        sources: Vec::new(),
         partition_field: plan.partition_field.then(|| (*rng.pick(&["p", "p", "p", "p", "k"])).to_owned()),
         arrival_field: plan.arrivals.then(|| (*rng.pick(&["at", "at", "at", "at", "at", "ts"])).to_owned()),
+    }
+}
+
+/// The graph of a seed: a pipeline of the long form.
+pub fn graph(seed: u64) -> Scenario {
+    let mut rng = Rng::new(seed ^ 0x67_7261_7068);
+    let rng = &mut rng;
+    let unit = *rng.pick(&[1, 10, 1_000, 1_000, 60_000]);
+    let base = *rng.pick(&[0, -20 * unit, -7, 1_792_662_060_000, 1_792_662_060_123]);
+    let values = [events::Values::Small, events::Values::Small, events::Values::Small, events::Values::Many];
+    let plan = Plan {
+        sessions: false,
+        wide: false,
+        shared: rng.chance(20),
+        unit,
+        base,
+        arrivals: rng.chance(60),
+        partition_field: rng.chance(5),
+        files: 1,
+        values: *rng.pick(&[&values[..], &[events::Values::Moderate, events::Values::Texts]].concat()),
+        odd_keys: rng.chance(15),
+        broken: rng.chance(15),
+    };
+    let graph::Drawn { pipeline, files } = graph::draw(rng, &plan);
+    let sources: Vec<String> = files.iter().flat_map(|(name, n)| vec![name.clone(); *n]).collect();
+    let all = pipeline.get("sources").items();
+    let specs = sources.iter().map(|name| all.iter().find(|s| s.get("name").as_str() == Some(name)));
+    let specs: Vec<&Value> = specs.map(|spec| spec.expect("a file is of a source")).collect();
+    let lines = events::draw_graph(rng, &plan, &specs);
+    Scenario {
+        files: lines,
+        sources,
+        partition_field: plan.partition_field.then(|| "p".to_owned()),
+        arrival_field: plan.arrivals.then(|| (*rng.pick(&["at", "at", "at", "at", "at", "ts"])).to_owned()),
+        pipeline,
     }
 }

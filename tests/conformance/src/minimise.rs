@@ -2,24 +2,32 @@
 //!
 //! Invariant: what comes out differs in the same way (a refusal of the pipeline stays a refusal, an output an output).
 
+use crate::generate::graph::inputs;
 use crate::json::Value;
 use crate::scenario::Scenario;
 
-/// Members of the pipeline that may go without making it invalid by themselves.
-const OPTIONAL: &[&str] = &[
+#[cfg(test)]
+mod tests;
+
+/// Members of a source, an operator or a sink that may go without making the pipeline invalid by themselves.
+const OF_SOURCES: &[&str] = &["schema", "format", "watermark.idle_partition_timeout"];
+const OF_OPERATORS: &[&str] = &[
     "dedup",
     "accumulation",
     "trigger",
     "trigger.early",
     "trigger.late",
     "trigger.on_time",
-    "source.schema",
-    "source.format",
-    "source.watermark.idle_partition_timeout",
     "window.allowed_lateness",
     "window.offset",
     "window.max_duration",
+    "late_side_output",
+    "join.matching",
+    "join.allowed_lateness",
+    "join.late_side_output",
+    "join.window.offset",
 ];
+const OF_SINKS: &[&str] = &["stamp", "name"];
 
 /// The smallest scenario found that still differs.
 pub fn minimise(mut scenario: Scenario, still_differs: &mut dyn FnMut(&Scenario) -> bool) -> Scenario {
@@ -58,6 +66,12 @@ fn drop_files(scenario: &mut Scenario, still_differs: &mut dyn FnMut(&Scenario) 
         if scenario.files.len() > 1 {
             let mut candidate = scenario.clone();
             candidate.files.remove(file);
+            if let Some(source) = scenario.sources.get(file) {
+                candidate.sources.remove(file);
+                if candidate.files_of(source).is_empty() {
+                    continue; // A source goes with the last operator that reads it.
+                }
+            }
             keep(scenario, candidate, still_differs);
         }
     }
@@ -85,16 +99,12 @@ fn drop_lines(scenario: &mut Scenario, still_differs: &mut dyn FnMut(&Scenario) 
 }
 
 fn simplify_pipeline(scenario: &mut Scenario, still_differs: &mut dyn FnMut(&Scenario) -> bool) {
-    let members = |v: &Value, at: &str| v.at(at).members().map(|(k, _)| format!("{at}.{k}")).collect::<Vec<_>>();
-    let mut paths: Vec<String> = OPTIONAL.iter().map(|p| (*p).to_owned()).collect();
-    paths.extend(members(&scenario.pipeline, "aggregate"));
-    paths.extend(members(&scenario.pipeline, "source.schema"));
-    paths.extend(members(&scenario.pipeline, "aggregate").into_iter().map(|path| format!("{path}.where")));
-    for path in paths {
+    fewer_operators(scenario, still_differs);
+    for path in optional(&scenario.pipeline) {
         let mut candidate = scenario.clone();
-        if remove(&mut candidate.pipeline, &path)
-            && !candidate.pipeline.at("aggregate").members().collect::<Vec<_>>().is_empty()
-        {
+        let parent = path.rsplit_once('.').map_or("", |(parent, _)| parent);
+        let alone = parent.ends_with("aggregate") || parent.ends_with("select");
+        if remove(&mut candidate.pipeline, &path) && !(alone && members(&candidate.pipeline, parent).is_empty()) {
             keep(scenario, candidate, still_differs);
         }
     }
@@ -121,10 +131,92 @@ fn simplify_pipeline(scenario: &mut Scenario, still_differs: &mut dyn FnMut(&Sce
     }
 }
 
+/// One sink on one operator, with what it needs; otherwise one sink less.
+fn fewer_operators(scenario: &mut Scenario, still_differs: &mut dyn FnMut(&Scenario) -> bool) {
+    let operators = scenario.pipeline.get("operators").items().to_vec();
+    for operator in &operators {
+        let sink = [("input", operator.get("name").clone()), ("type", "log".into()), ("log", "out".into())];
+        let mut candidate = scenario.clone();
+        set(&mut candidate.pipeline, "sinks", Value::Arr(vec![Value::obj(sink)]));
+        prune(&mut candidate);
+        if size(&candidate) < size(scenario) && keep(scenario, candidate, still_differs) {
+            return;
+        }
+    }
+    for place in (0..scenario.pipeline.get("sinks").items().len()).rev() {
+        let mut sinks = scenario.pipeline.get("sinks").items().to_vec();
+        sinks.remove(place);
+        let mut candidate = scenario.clone();
+        set(&mut candidate.pipeline, "sinks", Value::Arr(sinks.clone()));
+        prune(&mut candidate);
+        if !sinks.is_empty() {
+            keep(scenario, candidate, still_differs);
+        }
+    }
+}
+
+/// Leaves out operators and sources that nothing reads, and the files of these sources.
+fn prune(scenario: &mut Scenario) {
+    loop {
+        let all = ["operators", "sinks"].map(|list| scenario.pipeline.get(list).items().to_vec()).concat();
+        let read =
+            |one: &Value| all.iter().any(|reader| inputs(reader).contains(&one.get("name").as_str().unwrap_or("")));
+        for list in ["operators", "sources"] {
+            let left = scenario.pipeline.get(list).items().iter().filter(|one| read(one)).cloned().collect();
+            set(&mut scenario.pipeline, list, Value::Arr(left));
+        }
+        let left = scenario.pipeline.get("operators").items().len() + scenario.pipeline.get("sinks").items().len();
+        if left == all.len() {
+            break;
+        }
+    }
+    let sources = scenario.pipeline.get("sources").items();
+    let known = |name: &String| sources.iter().any(|source| source.get("name").as_str() == Some(name));
+    let files = scenario.files.drain(..).zip(scenario.sources.drain(..)).filter(|(_, source)| known(source));
+    let (files, of) = files.unzip();
+    (scenario.files, scenario.sources) = (files, of);
+}
+
+/// The paths of all that may go.
+fn optional(pipeline: &Value) -> Vec<String> {
+    let mut paths = vec!["precedence".to_owned()];
+    let mut all = |prefix: &str, operator: bool, known: &[&str]| {
+        paths.extend(known.iter().map(|path| format!("{prefix}{path}")));
+        let parts: &[&str] = if operator { &["aggregate", "join.select"] } else { &["schema"] };
+        for part in parts {
+            let inner = members(pipeline, &format!("{prefix}{part}"));
+            paths.extend(inner.iter().map(|path| format!("{path}.where")));
+            paths.extend(inner);
+        }
+    };
+    if pipeline.get("sources").is_null() {
+        all("", true, OF_OPERATORS);
+        all("source.", false, OF_SOURCES);
+        return paths;
+    }
+    for (list, known) in [("sources", OF_SOURCES), ("operators", OF_OPERATORS), ("sinks", OF_SINKS)] {
+        for place in 0..pipeline.get(list).items().len() {
+            all(&format!("{list}.{place}."), list == "operators", known);
+        }
+    }
+    paths
+}
+
+/// The paths of the members of the object at a path.
+fn members(value: &Value, path: &str) -> Vec<String> {
+    let step = |value: &Value, name: &str| match (value, name.parse::<usize>()) {
+        (Value::Arr(items), Ok(place)) => items.get(place).cloned().unwrap_or_default(),
+        _ => value.get(name).clone(),
+    };
+    let found = path.split('.').fold(value.clone(), |value, name| step(&value, name));
+    found.members().map(|(name, _)| format!("{path}.{name}")).collect()
+}
+
 /// Without `--arrival-field` the wall clock would decide.
 fn needs_arrivals(scenario: &Scenario) -> bool {
     let text = scenario.pipeline.to_string();
-    scenario.arrival_field.is_none() && (text.contains("processing_time") || text.contains("idle_partition_timeout"))
+    scenario.arrival_field.is_none()
+        && (["processing_time", "idle_partition_timeout", "generated_at"].iter().any(|what| text.contains(what)))
 }
 
 /// Fewer members in each line.
@@ -145,6 +237,10 @@ fn simplify_lines(scenario: &mut Scenario, still_differs: &mut dyn FnMut(&Scenar
 }
 
 fn remove(value: &mut Value, path: &str) -> bool {
+    if let (Value::Arr(items), Some((place, rest))) = (&mut *value, path.split_once('.')) {
+        let place = place.parse::<usize>().ok();
+        return place.and_then(|place| items.get_mut(place)).is_some_and(|inner| remove(inner, rest));
+    }
     let Value::Obj(members) = value else { return false };
     match path.split_once('.') {
         Some((first, rest)) => members.get_mut(first).is_some_and(|inner| remove(inner, rest)),

@@ -1,18 +1,23 @@
 //! The reference interpreter: a slow reading of docs/semantics.md and docs/local-run.md, record by record.
 //!
 //! It exists to disagree with the engine: no code of it, lists instead of accumulators, no batches, no indexes.
-//! Invariant: each step follows the words of the pages, quoted beside it (a test looks the quotes up). At most 600 lines.
-//! This file reads the source: order of lines, clock, partitions, watermark; `windows` does the rest.
+//! Invariant: each step follows the words of the pages, quoted beside it (a test looks the quotes up). At most 1,500 lines.
+//! This file reads the sources: order of lines, clock, partitions, watermarks. `graph` hands what happens to the
+//! operators, one event after the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::json::Value;
 use crate::scenario::Scenario;
 use crate::time::{Time, read_time};
-use pipeline::Pipeline;
+use graph::{Graph, Refusal, Row};
+use spec::Spec;
 
 mod aggregate;
-mod pipeline;
+mod graph;
+mod join;
+mod order;
+mod spec;
 mod windows;
 
 const MINUS_INFINITY: Time = Time::MIN;
@@ -21,10 +26,17 @@ const PLUS_INFINITY: Time = Time::MAX;
 /// What a run puts out.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// The lines of each output, by the name of its flag: `output`, `too-late`, `dead-letter`, `duplicates`.
-    pub lines: BTreeMap<&'static str, Vec<Value>>,
+    /// The lines of each output: `output` (of one sink of several: `output NAME`), `too-late`, `dead-letter`, `duplicates`.
+    pub lines: BTreeMap<String, Vec<Value>>,
     /// The last line on standard error.
     pub summary: Value,
+}
+
+struct Source {
+    spec: Spec,
+    name: String,
+    partitions: Vec<Partition>, // those that have not ended
+    watermark: Time,
 }
 
 struct Partition {
@@ -34,47 +46,36 @@ struct Partition {
     idle: bool,
 }
 
-struct Record {
-    time: Time,
-    row: Value,
-    shown: bool,
-}
-
 struct Run<'a> {
     scenario: &'a Scenario,
-    pipeline: Pipeline,
-    partitions: Vec<Partition>,
+    sources: Vec<Source>,
+    graph: Graph,
     clock: Option<Time>,
-    watermark: Time,
-    keys: BTreeMap<Vec<Value>, windows::Key>,
-    accepted: Vec<Record>, // in order of arrival
-    counts: BTreeMap<&'static str, usize>,
-    out: Outcome,
 }
 
 /// Runs a scenario with a valid pipeline.
 pub fn interpret(scenario: &Scenario) -> Outcome {
+    let graph = Graph::new(&scenario.pipeline);
+    let source = |spec: &Value| {
+        let name = spec.get("name").as_str().expect("a source has a name");
+        let partition = |value| Partition { value, watermark: MINUS_INFINITY, heard: None, idle: false };
+        let partitions = partitions(scenario, name).into_iter().map(partition).collect();
+        Source { spec: Spec(spec.clone()), name: name.to_owned(), partitions, watermark: MINUS_INFINITY }
+    };
+    let sources = graph.sources.iter().map(source).collect();
+    let mut run = Run { scenario, sources, graph, clock: None };
+    run.read_everything();
+    run.graph.finish()
+}
+
+/// The partitions of a source.
+fn partitions(scenario: &Scenario, source: &str) -> BTreeSet<Value> {
     let object = |line: &String| Value::parse(line).filter(|v| matches!(v, Value::Obj(_)));
-    let values: BTreeSet<Value> = match &scenario.partition_field {
-        None => (0..scenario.files.len()).map(Value::int).collect(), // "Each file is a partition"
+    match &scenario.partition_field {
+        None => (0..scenario.files_of(source).len()).map(Value::int).collect(), // "Each file is a partition"
         // "The file is scanned first, so all partitions are known from the start."
         Some(field) => scenario.files[0].iter().filter_map(object).map(|record| record.get(field).clone()).collect(),
-    };
-    let partition = |value| Partition { value, watermark: MINUS_INFINITY, heard: None, idle: false };
-    let mut run = Run {
-        scenario,
-        pipeline: Pipeline(scenario.pipeline.clone()),
-        partitions: values.into_iter().map(partition).collect(),
-        clock: None,
-        watermark: MINUS_INFINITY,
-        keys: BTreeMap::new(),
-        accepted: Vec::new(),
-        counts: BTreeMap::new(),
-        out: Outcome::default(),
-    };
-    run.read_everything();
-    run.summarise();
-    run.out
+    }
 }
 
 impl Run<'_> {
@@ -97,13 +98,20 @@ impl Run<'_> {
                 turn = file + 1; // "Without that field one line is read from each in turn."
             }
         }
-        self.advance(PLUS_INFINITY); // "When every partition of a bounded source has ended, the watermark is +∞"
+    }
+
+    /// The place of a file's source, and the file's place among that source's files.
+    fn place(&self, file: usize) -> (usize, usize) {
+        let of = |source: &Source| self.scenario.files_of(&source.name).iter().position(|f| *f == file);
+        let mut found = self.sources.iter().enumerate().filter_map(|(place, source)| Some((place, of(source)?)));
+        found.next().expect("a file is of a source")
     }
 
     /// "A partition that has ended no longer counts." With a partition field none "ends before the file does".
     fn end_of_file(&mut self, file: usize) {
         let by_file = self.scenario.partition_field.is_none();
-        self.partitions.retain(|p| by_file && p.value != Value::int(file));
+        let (source, place) = self.place(file);
+        self.sources[source].partitions.retain(|p| by_file && p.value != Value::int(place));
         self.combine();
     }
 
@@ -111,52 +119,107 @@ impl Run<'_> {
         read_time(record.get(self.scenario.arrival_field.as_ref()?))
     }
 
-    /// One line: the clock, the verdict, and the watermark after it.
+    /// One line: the clock, the row, and the watermark after it.
     fn line(&mut self, file: usize, offset: usize) {
         let line = self.scenario.files[file][offset].clone();
         if line.trim().is_empty() {
             return; // "Blank lines are not read."
         }
-        self.count("read");
+        self.graph.count("read");
+        let (source, place) = self.place(file);
         let record = Value::parse(&line).unwrap_or(Value::Str(line)); // "or its text if it is no JSON"
         // "A line that is no JSON object belongs to partition null under `--partition-field`, otherwise to its file's."
-        let value = self.scenario.partition_field.as_ref().map_or(Value::int(file), |field| record.get(field).clone());
-        let Value::Obj(_) = record else { return self.refuse("malformed", value, offset, record) };
+        let value = self.scenario.partition_field.as_ref().map_or(Value::int(place), |field| record.get(field).clone());
+        let mut row = Row { line: record.clone(), place: Some((value.clone(), offset)), ..Row::default() };
+        let Value::Obj(_) = record else { return self.refuse("malformed", source, &row) };
         if let Some(arrival) = self.arrival(&record) {
             self.move_clock(arrival);
         }
-        let time = read_time(record.get(self.pipeline.text("source.timestamp_field")));
-        let verdict = self.decode(&record).and_then(|row| self.judge(row, time.ok_or("bad-time")?));
-        if let Err(reason) = verdict {
-            self.refuse(reason, value.clone(), offset, record.clone());
+        let spec = &self.sources[source].spec;
+        let time = read_time(record.get(spec.text("timestamp_field")));
+        match spec.decode(&record).and_then(|fields| Ok((fields, time.ok_or("bad-time")?))) {
+            Err(reason) => self.refuse(reason, source, &row),
+            Ok((fields, time)) => {
+                (row.fields, row.time) = (fields, time);
+                self.event(Some((source, row)));
+            }
         }
         // "Every record with a readable event time moves its partition's watermark"; without one it "is not heard".
         let Some(time) = time else { return };
-        let claim = self.claim(&record, time);
-        let partition = self.partitions.iter_mut().find(|p| p.value == value).expect("partitions are known");
+        let claim = self.sources[source].spec.claim(&record, time);
+        let partitions = &mut self.sources[source].partitions;
+        let partition = partitions.iter_mut().find(|p| p.value == value).expect("partitions are known");
         partition.watermark = partition.watermark.max(claim);
         // "The next record of an idle partition makes it active"; "the least is taken again after the record".
         (partition.idle, partition.heard) = (false, self.clock);
         self.combine();
     }
 
-    /// "watermark of the partition after a record at `t`", as far as the record claims it.
-    fn claim(&self, record: &Value, t: Time) -> Time {
-        let mark = record.get(self.pipeline.text("source.watermark.field"));
-        match self.pipeline.text("source.watermark.strategy") {
-            "bounded_out_of_orderness" => t - self.pipeline.duration("source.watermark.max_delay"),
-            "ascending" => t,
-            "punctuated" if *mark == Value::Bool(true) => t,
-            "punctuated" => read_time(mark).unwrap_or(MINUS_INFINITY), // "False, null, absent, unreadable: as before"
-            "none" => MINUS_INFINITY,
-            other => panic!("no strategy: {other}"),
-        }
+    fn refuse(&mut self, reason: &'static str, source: usize, row: &Row) {
+        self.graph.refuse(&Refusal { reason, operator: self.sources[source].name.clone() }, row);
     }
 
+    /// "The source's watermark is the least of its active partitions." Without any it "stays where it is"; "When every
+    /// partition of a bounded source has ended, the watermark is +∞".
+    fn combine(&mut self) {
+        for source in &mut self.sources {
+            let active = source.partitions.iter().filter(|p| !p.idle).map(|p| p.watermark);
+            let ended = source.partitions.is_empty();
+            let least = if ended { PLUS_INFINITY } else { active.min().unwrap_or(MINUS_INFINITY) };
+            source.watermark = source.watermark.max(least); // "never goes back"
+        }
+        self.event(None);
+    }
+
+    /// Tells the operators what is new: a row, or where the clock and the sources' watermarks stand.
+    fn event(&mut self, row: Option<(usize, Row)>) {
+        let mut from = BTreeMap::new();
+        for source in &self.sources {
+            from.insert(source.name.clone(), (Vec::new(), source.watermark));
+        }
+        if let Some((source, row)) = row {
+            from.get_mut(&self.sources[source].name).expect("every source is there").0.push(row);
+        }
+        self.graph.event(from, self.clock);
+    }
+
+    /// "a virtual clock that stands at each record's arrival as it is read"; "The clock never goes back".
+    fn move_clock(&mut self, arrival: Time) {
+        if self.clock.is_none() {
+            // "The timeout of a partition that was never heard runs from … the first arrival read."
+            self.sources.iter_mut().flat_map(|s| &mut s.partitions).for_each(|p| p.heard = Some(arrival));
+            self.clock = Some(arrival);
+        }
+        // "Different instants are taken in order."
+        while let Some(due) = self.next_idle().filter(|due| *due <= arrival) {
+            self.clock = Some(due);
+            self.fall_idle(due);
+        }
+        self.clock = self.clock.max(Some(arrival));
+        self.event(None);
+    }
+
+    /// The next instant at which a partition becomes idle.
+    fn next_idle(&self) -> Option<Time> {
+        let all = self.sources.iter().flat_map(|s| s.partitions.iter().filter_map(|p| s.spec.idle_at(p)));
+        all.min()
+    }
+
+    /// "Partitions that fall due at one instant become idle together."
+    fn fall_idle(&mut self, now: Time) {
+        for source in &mut self.sources {
+            let due: Vec<bool> = source.partitions.iter().map(|p| source.spec.idle_at(p) == Some(now)).collect();
+            source.partitions.iter_mut().zip(due).for_each(|(p, due)| p.idle |= due);
+        }
+        self.combine();
+    }
+}
+
+impl Spec {
     /// The row, unless "a declared field … is of another kind".
     fn decode(&self, record: &Value) -> Result<Value, &'static str> {
         let Value::Obj(mut row) = record.clone() else { unreachable!("a record is an object") };
-        for (field, kind) in self.pipeline.0.at("source.schema").members() {
+        for (field, kind) in self.0.get("schema").members() {
             let kind = kind.as_str().expect("a kind");
             match (kind.trim_end_matches('?'), record.get(field)) {
                 ("bool", Value::Bool(_)) | ("int", Value::Int(_)) => {}
@@ -170,73 +233,22 @@ impl Run<'_> {
         Ok(Value::Obj(row))
     }
 
-    fn refuse(&mut self, reason: &'static str, partition: Value, offset: usize, record: Value) {
-        let place = [("partition", partition), ("offset", Value::int(offset))];
-        let line = Value::obj(place.into_iter().chain([("reason", Value::from(reason)), ("record", record)]));
-        let (output, count) = match reason {
-            "too-late" => (reason, "too_late"),
-            "duplicate" => ("duplicates", reason),
-            _ => ("dead-letter", "rejected"),
-        };
-        self.out.lines.entry(output).or_default().push(line);
-        self.count(count);
-    }
-
-    fn count(&mut self, what: &'static str) {
-        *self.counts.entry(what).or_default() += 1;
-    }
-
-    /// "The source's watermark is the least of its active partitions." Without any it "stays where it is".
-    fn combine(&mut self) {
-        let active = self.partitions.iter().filter(|p| !p.idle).map(|p| p.watermark);
-        self.advance(active.min().unwrap_or(MINUS_INFINITY));
-    }
-
-    /// "a virtual clock that stands at each record's arrival as it is read"; "The clock never goes back".
-    fn move_clock(&mut self, arrival: Time) {
-        if self.clock.is_none() {
-            // "The timeout of a partition that was never heard runs from … the first arrival read."
-            self.partitions.iter_mut().for_each(|p| p.heard = Some(arrival));
-            self.clock = Some(arrival);
-            self.instant(arrival);
+    /// "watermark of the partition after a record at `t`", as far as the record claims it.
+    fn claim(&self, record: &Value, t: Time) -> Time {
+        let mark = record.get(self.text("watermark.field"));
+        match self.text("watermark.strategy") {
+            "bounded_out_of_orderness" => t - self.duration("watermark.max_delay"),
+            "ascending" => t,
+            "punctuated" if *mark == Value::Bool(true) => t,
+            "punctuated" => read_time(mark).unwrap_or(MINUS_INFINITY), // "False, null, absent, unreadable: as before"
+            "none" => MINUS_INFINITY,
+            other => panic!("no strategy: {other}"),
         }
-        while let Some(due) = self.next_due().filter(|due| *due <= arrival) {
-            self.clock = Some(due); // "Different instants are taken in order."
-            self.instant(due);
-        }
-        self.clock = self.clock.max(Some(arrival));
-    }
-
-    /// The next instant at which a partition becomes idle or a processing-time trigger fires.
-    fn next_due(&self) -> Option<Time> {
-        let now = self.clock?;
-        let idle = self.partitions.iter().filter_map(|p| self.idle_at(p)).filter(|due| *due > now);
-        let intervals = [true, false].into_iter().filter_map(|early| self.pipeline.interval(early));
-        idle.chain(intervals.map(|n| (now.div_euclid(n) + 1) * n)).min()
     }
 
     /// "exactly at (the arrival of the partition's last record + the timeout)"
     fn idle_at(&self, partition: &Partition) -> Option<Time> {
-        let timeout = self.pipeline.limit("source.watermark.idle_partition_timeout")?;
+        let timeout = self.limit("watermark.idle_partition_timeout")?;
         Some(partition.heard? + timeout).filter(|_| !partition.idle)
-    }
-
-    /// "At one instant of processing time: first partitions become idle, with the firings that this causes; then
-    /// processing-time firings". "Partitions that fall due at one instant become idle together."
-    fn instant(&mut self, now: Time) {
-        let due: Vec<bool> = self.partitions.iter().map(|p| self.idle_at(p) == Some(now)).collect();
-        self.partitions.iter_mut().zip(&due).for_each(|(p, due)| p.idle |= due);
-        self.combine();
-        self.processing_time_firings(now);
-    }
-
-    /// "read + expanded = accepted + filtered + too_late + duplicate + rejected"
-    fn summarise(&mut self) {
-        // "accepted, but no pane of any of their windows showed them"
-        self.counts.insert("unshown", self.accepted.iter().filter(|r| !r.shown).count());
-        let count = |what| (what, Value::int(self.counts.get(what).copied().unwrap_or(0)));
-        let names = "read expanded accepted filtered too_late duplicate rejected partly_late unshown retractions";
-        let panes = Value::obj(["EARLY", "ON_TIME", "LATE"].map(count));
-        self.out.summary = Value::obj(names.split(' ').map(count).chain([("panes", panes)]));
     }
 }

@@ -10,7 +10,7 @@ use std::process::Command;
 
 use crate::json::Value;
 use crate::reference::Outcome;
-use crate::scenario::{OUTPUTS, Scenario};
+use crate::scenario::{Output, Scenario};
 
 /// Flags that "change speed, never output".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub struct Finished {
     /// The outputs, with the summary if the last line on standard error is one JSON object.
     pub outcome: Outcome,
     /// Lines of outputs that are no JSON objects, with the name of their flag.
-    pub unreadable: Vec<(&'static str, String)>,
+    pub unreadable: Vec<(String, String)>,
 }
 
 /// The command under test.
@@ -70,26 +70,27 @@ impl Binary {
     pub fn run(&self, scenario: &Scenario, folder: &Path, speed: Speed) -> io::Result<Finished> {
         let mut args = scenario.write(folder)?;
         args.extend(speed.args());
-        for (_, name) in OUTPUTS {
-            let _ = fs::remove_file(folder.join(name));
+        for Output { file, .. } in scenario.outputs() {
+            let _ = fs::remove_file(folder.join(file));
         }
         let done = Command::new(&self.0).args(&args).current_dir(folder).output()?;
         let stderr = String::from_utf8_lossy(&done.stderr).into_owned();
         let last = stderr.trim_end().lines().last().unwrap_or("");
         let summary = Value::parse(last).filter(|v| matches!(v, Value::Obj(_))).unwrap_or_default();
         let (mut lines, mut unreadable) = (BTreeMap::new(), Vec::new());
-        for (flag, name) in OUTPUTS {
+        for Output { key, file, .. } in scenario.outputs() {
             // A side output that nothing went to may be left out.
-            let text = fs::read(folder.join(name)).unwrap_or_default();
+            let text = fs::read(folder.join(file)).unwrap_or_default();
             for line in String::from_utf8_lossy(&text).lines() {
                 match Value::parse(line).filter(|v| matches!(v, Value::Obj(_))) {
-                    Some(value) => lines.entry(flag).or_insert_with(Vec::new).push(value),
-                    None => unreadable.push((flag, line.to_owned())),
+                    Some(value) => lines.entry(key.clone()).or_insert_with(Vec::new).push(value),
+                    None => unreadable.push((key.clone(), line.to_owned())),
                 }
             }
         }
         if !done.stdout.is_empty() {
-            unreadable.push(("output", format!("on standard output: {}", String::from_utf8_lossy(&done.stdout))));
+            unreadable
+                .push(("output".to_owned(), format!("on standard output: {}", String::from_utf8_lossy(&done.stdout))));
         }
         Ok(Finished { status: done.status.code(), stderr, outcome: Outcome { lines, summary }, unreadable })
     }

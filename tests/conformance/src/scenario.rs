@@ -16,6 +16,8 @@ pub struct Scenario {
     pub pipeline: Value,
     /// The lines of each `--input` file, without their ends.
     pub files: Vec<Vec<String>>,
+    /// The source that each file is of; empty where there is one source, which needs no name.
+    pub sources: Vec<String>,
     /// `--partition-field`.
     pub partition_field: Option<String>,
     /// `--arrival-field`.
@@ -26,7 +28,7 @@ impl Scenario {
     /// A scenario of one file without flags.
     pub fn new(pipeline: Value, lines: &[&str]) -> Self {
         let file = lines.iter().map(|l| (*l).to_owned()).collect();
-        Scenario { pipeline, files: vec![file], partition_field: None, arrival_field: None }
+        Scenario { pipeline, files: vec![file], sources: Vec::new(), partition_field: None, arrival_field: None }
     }
 
     /// Writes the files into `folder` and returns the arguments of `tidegate` that run them there.
@@ -45,24 +47,64 @@ impl Scenario {
                 text.pop();
             }
             fs::write(folder.join(&name), text)?;
-            args.extend(["--input".to_owned(), name]);
+            let of = self.sources.get(i).map_or(String::new(), |source| format!("{source}="));
+            args.extend(["--input".to_owned(), of + &name]);
         }
         for (flag, field) in [("--partition-field", &self.partition_field), ("--arrival-field", &self.arrival_field)] {
             if let Some(field) = field {
                 args.extend([flag.to_owned(), field.clone()]);
             }
         }
-        for output in OUTPUTS {
-            args.extend([format!("--{}", output.0), output.1.to_owned()]);
+        for Output { flag, value, .. } in self.outputs() {
+            args.extend([format!("--{flag}"), value]);
         }
         Ok(args)
     }
+
+    /// The files of a source, by their places.
+    pub fn files_of(&self, source: &str) -> Vec<usize> {
+        (0..self.files.len()).filter(|file| self.sources.get(*file).is_none_or(|of| of == source)).collect()
+    }
+
+    /// Every output file: one for each sink, then the side outputs.
+    pub fn outputs(&self) -> Vec<Output> {
+        let names: Vec<&str> = self.pipeline.get("sinks").items().iter().filter_map(sink_name).collect();
+        let mut outputs = match names[..] {
+            [] | [_] => vec![Output::new("output", "output", "panes.ndjson")],
+            _ => names.iter().map(|name| Output::named(name)).collect(),
+        };
+        outputs.push(Output::new("too-late", "too-late", "late.ndjson"));
+        outputs.push(Output::new("dead-letter", "dead-letter", "dead.ndjson"));
+        outputs.push(Output::new("duplicates", "duplicates", "dups.ndjson"));
+        outputs
+    }
 }
 
-/// The flags that name output files, and the names used for them.
-pub const OUTPUTS: [(&str, &str); 4] = [
-    ("output", "panes.ndjson"),
-    ("too-late", "late.ndjson"),
-    ("dead-letter", "dead.ndjson"),
-    ("duplicates", "dups.ndjson"),
-];
+/// The name of a sink of the long form: its input's where it has none.
+pub fn sink_name(sink: &Value) -> Option<&str> {
+    sink.get("name").as_str().or(sink.get("input").as_str())
+}
+
+/// An output file of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// What it is called here: the flag, and of several sinks their name.
+    pub key: String,
+    /// The flag that asks for it.
+    pub flag: &'static str,
+    /// The flag's value.
+    pub value: String,
+    /// The file's name.
+    pub file: String,
+}
+
+impl Output {
+    fn new(key: &str, flag: &'static str, file: &str) -> Self {
+        Output { key: key.to_owned(), flag, value: file.to_owned(), file: file.to_owned() }
+    }
+
+    fn named(sink: &str) -> Self {
+        let file = format!("panes-{sink}.ndjson");
+        Output { key: format!("output {sink}"), flag: "output", value: format!("{sink}={file}"), file }
+    }
+}

@@ -97,8 +97,11 @@ pub fn write_time(t: Time) -> Value {
     Value::Str(format!("{year:04}-{month:02}-{:02}T{h:02}:{m:02}:{s:02}{tail}Z", days + 1))
 }
 
-/// "an integer and `ms`, `s`, `m`, `h` or `d`"
+/// "an integer and `ms`, `s`, `m`, `h` or `d`"; the bounds of an interval join may be below zero.
 pub fn read_duration(text: &str) -> Time {
+    if let Some(size) = text.strip_prefix('-') {
+        return -read_duration(size);
+    }
     let split = text.find(|c: char| !c.is_ascii_digit()).expect("a duration has a unit");
     let unit = match &text[split..] {
         "ms" => 1,

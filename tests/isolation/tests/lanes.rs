@@ -9,15 +9,15 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tidegate_connectors::{PaneSink, SinkError, Source, SourceBatch, SourceError};
-use tidegate_dataflow::{Job, JobHooks, JobOptions};
+use tidegate_connectors::{ResultSink, SinkError, Source, SourceBatch, SourceError};
+use tidegate_dataflow::{Job, JobHooks, JobOptions, SourcePartition};
 use tidegate_isolation::guest;
 use tidegate_isolation::host::{fields, load, options, sandbox_with};
 use tidegate_isolation::mapper::process;
 use tidegate_pipeline::parse;
 use tidegate_sandbox::Sandbox;
 use tidegate_types::hooks::MapHook;
-use tidegate_types::{PaneBatch, PartitionId, Value};
+use tidegate_types::{PaneBatch, PartitionId, RowBatch, Value};
 use tidegate_worker::{JobRun, Lanes, Observer, Outputs, RunEnd, RunProgress, RunningJob};
 
 /// Batches of the honest job, one record each.
@@ -61,8 +61,12 @@ impl Source for Records {
 /// Takes everything.
 struct Nowhere;
 
-impl PaneSink for Nowhere {
-    fn write(&mut self, _panes: &PaneBatch) -> Result<(), SinkError> {
+impl ResultSink for Nowhere {
+    fn write_panes(&mut self, _panes: &PaneBatch) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn write_rows(&mut self, _rows: &RowBatch) -> Result<(), SinkError> {
         Ok(())
     }
 
@@ -76,7 +80,9 @@ impl PaneSink for Nowhere {
 struct Condemned(Arc<AtomicU64>);
 
 impl Observer for Condemned {
-    fn panes(&mut self, _panes: &PaneBatch) {}
+    fn panes(&mut self, _sink: usize, _panes: &PaneBatch) {}
+
+    fn rows(&mut self, _sink: usize, _rows: &RowBatch) {}
 
     fn progress(&mut self, progress: &RunProgress) {
         self.0.store(progress.account.rejected, Ordering::SeqCst);
@@ -94,13 +100,13 @@ fn run(lanes: &Lanes, map: Option<Box<dyn MapHook>>, records: Option<u64>, conde
     let options = JobOptions {
         parallelism: 1,
         batch_rows: 1024,
-        partitions: vec![Value::Int(0)],
+        partitions: SourcePartition::of_one_source(&[Value::Int(0)]),
         arrival_field: None,
         wall_clock: None,
     };
-    let hooks = JobHooks { map, ..JobHooks::default() };
+    let hooks = JobHooks { maps: map.into_iter().collect(), ..JobHooks::default() };
     let job = Job::new(&pipeline, hooks, options).expect("the hook fits");
-    let outputs = Outputs { panes: Box::new(Nowhere), too_late: None, duplicates: None, dead_letters: None };
+    let outputs = Outputs { results: vec![Box::new(Nowhere)], too_late: None, duplicates: None, dead_letters: None };
     let observer = Some(Box::new(condemned.clone()) as _);
     lanes.run(JobRun { job, source: Records::new(records), wake: None, outputs, observer }).expect("it runs")
 }

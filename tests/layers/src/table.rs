@@ -140,10 +140,10 @@ pub(crate) const ENVIRONMENT_READER: &str = "tidegate";
 pub(crate) const CONNECTORS: &str = "tidegate-connectors";
 pub(crate) const CONCRETE_CONNECTORS: &[&str] = &[
     "open_files",
-    "FilePaneSink",
+    "FileResultSink",
     "FileSideSink",
     "FileSourceConfig",
-    "LogPaneSink",
+    "LogResultSink",
     "LogSideSink",
     "LogSource",
     "tidegate_connectors::files",

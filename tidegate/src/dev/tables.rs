@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use tidegate_api::{RowOrder, RowPage, RowQuery, TableInfo, Tables, TablesError};
 use tidegate_sink_sqlite::{ReadError, SqliteTables};
-use tidegate_types::{Name, TenantId};
+use tidegate_types::{Name, Stamp, TenantId};
 
 use crate::failure::describe;
 
@@ -26,7 +26,7 @@ impl Tables for TenantTables {
             RowOrder::Key => tidegate_sink_sqlite::RowOrder::Key,
             RowOrder::Changed => tidegate_sink_sqlite::RowOrder::Changed,
         };
-        let query = tidegate_sink_sqlite::RowQuery { filter, order, after, limit };
+        let query = tidegate_sink_sqlite::RowQuery { filter, order, after, limit, with: Stamp::default() };
         let page = self.0.rows(tenant, table.as_str(), &query).map_err(failed)?;
         Ok(RowPage { rows: page.rows.into_iter().map(Bytes::from).collect(), next: page.next })
     }
@@ -37,6 +37,6 @@ fn failed(error: ReadError) -> TablesError {
         ReadError::NoTable { .. } => TablesError::NotFound,
         ReadError::NoColumn { column, .. } => TablesError::UnknownColumn { column },
         ReadError::BadPosition => TablesError::BadPosition,
-        ReadError::Database(_) => TablesError::Unavailable(describe(&error)),
+        ReadError::Database(_) | ReadError::File(_) => TablesError::Unavailable(describe(&error)),
     }
 }

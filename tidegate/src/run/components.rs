@@ -6,13 +6,12 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use tidegate_pipeline::{ComponentRef, Hook, Parsed};
+use tidegate_pipeline::{ComponentRef, Hook, NamedHook, Parsed};
 use tidegate_sandbox::{Component, Sandbox, SandboxConfig, SandboxError};
 
 use super::given::{Given, for_component, written};
 use super::trust::Trust;
 use crate::failure::Failure;
-use crate::hooks::{Named, hooks};
 use crate::key_files;
 
 const COMPONENT: &str = "--component";
@@ -30,7 +29,7 @@ pub(super) fn resolve(parsed: &Parsed, flags: &[String]) -> Result<BTreeMap<Comp
     let parse = |flag: &String| Given::parse(COMPONENT, flag, "FILE.wasm");
     let given = flags.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
     let mut files = BTreeMap::new();
-    for named in hooks(&parsed.pipeline) {
+    for named in parsed.pipeline.hooks() {
         let component = &named.hook.component;
         if files.contains_key(component) {
             continue;
@@ -43,7 +42,7 @@ pub(super) fn resolve(parsed: &Parsed, flags: &[String]) -> Result<BTreeMap<Comp
     }
 }
 
-fn file_of(parsed: &Parsed, named: &Named<'_>, given: &[Given]) -> Result<PathBuf, Failure> {
+fn file_of(parsed: &Parsed, named: &NamedHook<'_>, given: &[Given]) -> Result<PathBuf, Failure> {
     let component = &named.hook.component;
     match for_component(COMPONENT, given, component)? {
         Some(given) => Ok(given.file.clone()),

@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use tidegate_dataflow::{JobError, JobHooks};
-use tidegate_pipeline::Parsed;
+use tidegate_dataflow::{Job, JobError, JobOptions};
+use tidegate_pipeline::{NamedHook, Parsed};
 use tidegate_sandbox::{Component, GuestLog, LogLevel, OpenError, OpenOptions};
 
 use super::components::Components;
 use super::given::written;
 use crate::console::Console;
 use crate::failure::Failure;
-use crate::hooks::{self, Named, Unopened};
+use crate::hooks::{self, Unopened};
 
 /// Opens hooks of loaded components.
 pub(super) struct Opener<'a> {
@@ -21,12 +21,12 @@ pub(super) struct Opener<'a> {
 }
 
 impl Opener<'_> {
-    /// Opens the hooks.
+    /// Opens the hooks and puts the job together.
     ///
     /// # Errors
-    /// If a hook does not open, or the pipeline names a field that does not come out of the map hook.
-    pub(super) fn open(&self, parallelism: u32) -> Result<JobHooks, Failure> {
-        hooks::open(&self.parsed.pipeline, parallelism, self).map_err(|unopened| match unopened {
+    /// If a hook does not open, or the pipeline and its hooks do not fit together.
+    pub(super) fn assemble(&self, options: JobOptions) -> Result<Job, Failure> {
+        hooks::assemble(&self.parsed.pipeline, self, options).map_err(|unopened| match unopened {
             Unopened::Hook { path, error } => self.not_opened(&path, &error),
             Unopened::Fit(error) => does_not_fit(self.parsed, &error),
         })
@@ -46,11 +46,11 @@ impl Opener<'_> {
 }
 
 impl hooks::Opener for Opener<'_> {
-    fn component(&self, named: &Named<'_>) -> &Component {
+    fn component(&self, named: &NamedHook<'_>) -> &Component {
         self.components.of(named.hook)
     }
 
-    fn options(&self, named: &Named<'_>) -> OpenOptions {
+    fn options(&self, named: &NamedHook<'_>) -> OpenOptions {
         let who = format!("{} ({})", named.hook.uid, written(&named.hook.component));
         let log = ConsoleLog { who, console: self.console.clone() };
         OpenOptions { fresh_instances: self.fresh_instances, ..OpenOptions::new(Arc::new(log)) }
@@ -58,7 +58,7 @@ impl hooks::Opener for Opener<'_> {
 }
 
 /// A pipeline that its hooks do not fit.
-pub(super) fn does_not_fit(parsed: &Parsed, error: &JobError) -> Failure {
+fn does_not_fit(parsed: &Parsed, error: &JobError) -> Failure {
     Failure::invalid(located(parsed, &error.path, &error.reason))
 }
 

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use tidegate_connectors::source::ErrorKind;
 use tidegate_connectors::{
-    FilePaneSink, FileSideSink, Input, OpenOutput, Output, SideSink, SinkError, refuse_overlaps,
+    FileResultSink, FileSideSink, Input, OpenOutput, Output, SideSink, SinkError, refuse_overlaps,
 };
-use tidegate_types::PaneFields;
+use tidegate_types::{PaneFields, Stamping};
 use tidegate_worker::Outputs;
 
 use super::report::Report;
@@ -119,7 +119,7 @@ impl OpenDestinations {
     pub(super) fn begin(self, fields: &PaneFields) -> Result<(Outputs, Option<ReportFile>), Failure> {
         let begin = || -> Result<_, SinkError> {
             let outputs = Outputs {
-                panes: Box::new(FilePaneSink::begin(self.panes, fields)?),
+                panes: Box::new(FileResultSink::begin(self.panes, &fields.clone().into(), Stamping::default())?),
                 too_late: side(self.too_late)?,
                 duplicates: side(self.duplicates)?,
                 dead_letters: side(self.dead_letters)?,

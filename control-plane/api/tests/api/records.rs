@@ -170,10 +170,15 @@ async fn a_tenants_log_is_bounded() {
     for name in ["s", "t"] {
         platform.send(post("/v1/streams").by(&token).json(&json!({ "name": name }))).await.has_status(201);
     }
-    let send = |stream: &str| post(&format!("/v1/streams/{stream}/records")).by(&token).lines("x".repeat(600_000));
+    let send = |stream: &str| {
+        let call = post(&format!("/v1/streams/{stream}/records")).by(&token).lines("x".repeat(600_000));
+        call.header("tidegate-producer", "p").header("tidegate-sequence", "1")
+    };
     platform.send(send("s")).await.has_status(200);
     let full = platform.send(send("t")).await.has_problem("quota-exceeded");
-    assert!(full.body()["detail"].as_str().unwrap().contains("limit log_bytes"), "{}", full.text());
+    assert!(full.body()["detail"].as_str().unwrap().contains("limit `log_bytes`"), "{}", full.text());
+    let again = platform.send(send("s")).await.has_status(200).body();
+    assert_eq!(again["repeated"], true, "what is there needs no room");
 }
 
 #[tokio::test]

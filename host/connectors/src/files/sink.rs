@@ -1,14 +1,14 @@
-//! Writes panes and side records as JSON lines.
+//! Writes results and side records as JSON lines.
 //!
 //! Invariant: only whole lines reach the output, so that several sinks may share one.
 
 use std::io::{self, Write};
 
-use tidegate_formats::{PaneEncoder, SideRecord, encode_side_record};
-use tidegate_types::{PaneBatch, PaneFields};
+use tidegate_formats::{ResultEncoder, SideRecord, encode_side_record};
+use tidegate_types::{PaneBatch, ResultFields, RowBatch, Stamping};
 
 use super::output::OpenOutput;
-use crate::sink::{PaneSink, SideSink, SinkError};
+use crate::sink::{ResultSink, SideSink, SinkError};
 
 /// So many bytes are held back before they are written.
 const HELD: usize = 64 << 10;
@@ -49,25 +49,30 @@ impl Writer {
     }
 }
 
-/// Writes panes to a file or to standard output.
-pub struct FilePaneSink {
+/// Writes an operator's results to a file or to standard output.
+pub struct FileResultSink {
     writer: Writer,
-    encoder: PaneEncoder,
+    encoder: ResultEncoder,
 }
 
-impl FilePaneSink {
-    /// Begins the output for panes with these fields.
+impl FileResultSink {
+    /// Begins the output for results with these fields, stamped like this.
     ///
     /// # Errors
     /// If the output cannot be emptied.
-    pub fn begin(output: OpenOutput, fields: &PaneFields) -> Result<Self, SinkError> {
-        Ok(Self { writer: Writer::begin(output)?, encoder: PaneEncoder::new(fields) })
+    pub fn begin(output: OpenOutput, fields: &ResultFields, stamping: Stamping) -> Result<Self, SinkError> {
+        Ok(Self { writer: Writer::begin(output)?, encoder: ResultEncoder::new(fields, stamping) })
     }
 }
 
-impl PaneSink for FilePaneSink {
-    fn write(&mut self, panes: &PaneBatch) -> Result<(), SinkError> {
-        self.encoder.encode(panes, &mut self.writer.held);
+impl ResultSink for FileResultSink {
+    fn write_panes(&mut self, panes: &PaneBatch) -> Result<(), SinkError> {
+        self.encoder.encode_panes(panes, &mut self.writer.held);
+        self.writer.write_if_full()
+    }
+
+    fn write_rows(&mut self, rows: &RowBatch) -> Result<(), SinkError> {
+        self.encoder.encode_rows(rows, &mut self.writer.held);
         self.writer.write_if_full()
     }
 

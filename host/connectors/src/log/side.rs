@@ -10,7 +10,7 @@ use tidegate_log::{Log, StreamId};
 use tidegate_types::key::encode_value;
 use tidegate_types::{Clock, key_hash};
 
-use super::writer::{Room, Writer};
+use super::writer::Writer;
 use crate::sink::{SideSink, SinkError};
 
 /// Side records into a stream. `flush` returns once they are durable.
@@ -35,9 +35,10 @@ impl LogSideSink {
         Ok(Self { writer: Writer::open(log, stream, producer, clock)? })
     }
 
-    /// Asks for room before each append. What is refused ends the run with [`SinkError::Full`].
+    /// Appends only as long as all streams of the tenant keep at most `room` bytes. What does not fit ends the run with
+    /// [`LogError::NoRoom`](tidegate_log::LogError::NoRoom) in a [`SinkError::Log`].
     #[must_use]
-    pub fn within(mut self, room: Room) -> Self {
+    pub fn within(mut self, room: u64) -> Self {
         self.writer.bound(room);
         self
     }

@@ -1,26 +1,27 @@
-//! Writes panes into a stream, as JSON objects.
+//! Writes results into a stream, as JSON objects.
 //!
 //! A pane's partition is its key's hash modulo the number of partitions, so that a reader sees a key's panes in their order.
+//! A row's is the same of the key that emitted it, or of its fields where its operator has no key: equal rows stay together.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use tidegate_formats::PaneEncoder;
+use tidegate_formats::ResultEncoder;
 use tidegate_log::{Log, StreamId};
 use tidegate_types::key::encode_value;
-use tidegate_types::{Clock, PaneBatch, PaneFields, key_hash};
+use tidegate_types::{Clock, Column, PaneBatch, ResultFields, RowBatch, Stamping, key_hash};
 
-use super::writer::{Room, Writer};
-use crate::sink::{PaneSink, SinkError};
+use super::writer::Writer;
+use crate::sink::{ResultSink, SinkError};
 
-/// Panes into a stream. `flush` returns once they are durable.
-pub struct LogPaneSink {
+/// An operator's results into a stream. `flush` returns once they are durable.
+pub struct LogResultSink {
     writer: Writer,
-    encoder: PaneEncoder,
+    encoder: ResultEncoder,
 }
 
-impl LogPaneSink {
-    /// Opens a stream for panes with these fields; `producer` is the name that the records bear.
+impl LogResultSink {
+    /// Opens a stream for results with these fields, stamped like this; `producer` is the name that the records bear.
     ///
     /// # Errors
     /// If there is no such stream.
@@ -29,34 +30,57 @@ impl LogPaneSink {
         stream: StreamId,
         producer: String,
         clock: Arc<dyn Clock>,
-        fields: &PaneFields,
+        fields: &ResultFields,
+        stamping: Stamping,
     ) -> Result<Self, SinkError> {
-        Ok(Self { writer: Writer::open(log, stream, producer, clock)?, encoder: PaneEncoder::new(fields) })
+        Ok(Self { writer: Writer::open(log, stream, producer, clock)?, encoder: ResultEncoder::new(fields, stamping) })
     }
 
-    /// Asks for room before each append. What is refused ends the run with [`SinkError::Full`].
+    /// Appends only as long as all streams of the tenant keep at most `room` bytes. What does not fit ends the run with
+    /// [`LogError::NoRoom`](tidegate_log::LogError::NoRoom) in a [`SinkError::Log`].
     #[must_use]
-    pub fn within(mut self, room: Room) -> Self {
+    pub fn within(mut self, room: u64) -> Self {
         self.writer.bound(room);
         self
     }
-}
 
-impl PaneSink for LogPaneSink {
-    fn write(&mut self, panes: &PaneBatch) -> Result<(), SinkError> {
-        let mut lines = Vec::new();
-        self.encoder.encode(panes, &mut lines);
+    /// Puts lines, each into the partition of its hash. No line holds a line feed: JSON has none within a value.
+    fn put(&mut self, lines: Vec<u8>, hashes: impl Iterator<Item = u64>) -> Result<(), SinkError> {
         let mut lines = Bytes::from(lines);
-        let mut key = Vec::new();
-        for row in 0..panes.infos.len() {
-            key.clear();
-            panes.keys.iter().for_each(|column| encode_value(&mut key, column.value(row)));
-            let end = memchr::memchr(b'\n', &lines).expect("the encoder writes one line for each pane");
+        for hash in hashes {
+            let end = memchr::memchr(b'\n', &lines).expect("the encoder writes one line for each result");
             let line = lines.split_to(end);
             lines = lines.slice(1..);
-            self.writer.put(self.writer.partition(key_hash(&key)), line)?;
+            self.writer.put(self.writer.partition(hash), line)?;
         }
         Ok(())
+    }
+}
+
+/// The hash of each row of these columns.
+fn hashes(columns: &[Column], rows: usize) -> impl Iterator<Item = u64> {
+    let mut key = Vec::new();
+    (0..rows).map(move |row| {
+        key.clear();
+        columns.iter().for_each(|column| encode_value(&mut key, column.value(row)));
+        key_hash(&key)
+    })
+}
+
+impl ResultSink for LogResultSink {
+    fn write_panes(&mut self, panes: &PaneBatch) -> Result<(), SinkError> {
+        let mut lines = Vec::new();
+        self.encoder.encode_panes(panes, &mut lines);
+        self.put(lines, hashes(&panes.keys, panes.infos.len()))
+    }
+
+    fn write_rows(&mut self, rows: &RowBatch) -> Result<(), SinkError> {
+        let mut lines = Vec::new();
+        self.encoder.encode_rows(rows, &mut lines);
+        match &rows.order {
+            Some(order) => self.put(lines, order.keys.iter().map(|key| key_hash(key))),
+            None => self.put(lines, hashes(&rows.columns, rows.times.len())),
+        }
     }
 
     fn flush(&mut self) -> Result<(), SinkError> {

@@ -6,11 +6,12 @@ use bytes::Bytes;
 use tidegate_formats::SideRecord;
 use tidegate_log::{AppendBatch, Log, LogError, MemoryLog, Producer, Retention, StreamId, StreamSpec};
 use tidegate_types::{
-    Clock, Column, EventTime, PaneBatch, PaneFields, PaneInfo, PaneOp, PartitionId, Timing, Value, ValueRef, Watermark,
+    Clock, Column, Emitted, EventTime, PaneBatch, PaneFields, PaneInfo, PaneOp, PartitionId, ResultFields, RowBatch,
+    Stamp, Stamping, Timing, Value, ValueRef, Watermark,
 };
 
 use super::*;
-use crate::{PaneSink, SideSink, SinkError, Source, SourceBatch, SourceError, StopFlag};
+use crate::{ResultSink, SideSink, SinkError, Source, SourceBatch, SourceError, StopFlag};
 
 struct Fixed(EventTime);
 
@@ -33,7 +34,7 @@ fn log(partitions: u32, retention: Retention) -> Arc<MemoryLog> {
 fn append(log: &MemoryLog, records: &[(u32, &str)], ingest_time: EventTime) {
     let records = records.iter().map(|(partition, text)| (*partition, Bytes::copy_from_slice(text.as_bytes())));
     let producer = Producer { name: "p".into(), sequence: None };
-    log.append(&stream(), AppendBatch { records: records.collect(), ingest_time, producer }).unwrap();
+    log.append(&stream(), AppendBatch { records: records.collect(), ingest_time, producer, room: None }).unwrap();
 }
 
 fn open(log: &Arc<MemoryLog>, start: &Start) -> (LogSource, Arc<StopFlag>) {
@@ -205,12 +206,23 @@ fn panes(keys: &[&str]) -> PaneBatch {
         is_last: true,
         watermark: Watermark::at(60_000),
         op: PaneOp::Insert,
+        fired_at: 60_500,
     };
     PaneBatch {
         keys: vec![Column::of_values(keys.iter().map(|key| ValueRef::Text(key)))],
         values: vec![Column::of_values((1..).take(keys.len()).map(ValueRef::Int))],
         infos: (0..).take(keys.len()).map(info).collect(),
+        order: None,
     }
+}
+
+fn fields() -> ResultFields {
+    PaneFields { keys: vec!["k".into()], values: vec!["n".into()] }.into()
+}
+
+fn sink(log: &Arc<MemoryLog>, fields: &ResultFields, stamping: Stamping) -> LogResultSink {
+    let log = Arc::clone(log) as Arc<dyn Log>;
+    LogResultSink::open(log, stream(), "job".into(), Arc::new(Fixed(77)), fields, stamping).unwrap()
 }
 
 fn kept(log: &MemoryLog, partition: u32) -> Vec<String> {
@@ -221,12 +233,10 @@ fn kept(log: &MemoryLog, partition: u32) -> Vec<String> {
 #[test]
 fn panes_of_a_key_stay_in_order_in_one_partition() {
     let log = log(3, Retention::default());
-    let fields = PaneFields { keys: vec!["k".into()], values: vec!["n".into()] };
-    let clock = Arc::new(Fixed(77));
-    let mut sink = LogPaneSink::open(Arc::clone(&log) as Arc<dyn Log>, stream(), "job".into(), clock, &fields).unwrap();
+    let mut sink = sink(&log, &fields(), Stamping::default());
     let keys: Vec<String> = (0..300).map(|number| format!("key {}", number % 40)).collect();
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-    sink.write(&panes(&keys)).unwrap();
+    sink.write_panes(&panes(&keys)).unwrap();
     assert!((0..3).all(|partition| kept(&log, partition).is_empty()), "small batches wait for the flush");
     sink.flush().unwrap();
     let all: Vec<Vec<String>> = (0..3).map(|partition| kept(&log, partition)).collect();
@@ -248,13 +258,52 @@ fn panes_of_a_key_stay_in_order_in_one_partition() {
 }
 
 #[test]
+fn stamped_panes_say_how_new_they_are() {
+    let log = log(1, Retention::default());
+    let stamp = Stamp { version: true, completeness: true, generated_at: true };
+    let mut sink = sink(&log, &fields(), Stamping { stamp, precedence: -1, restore_epoch: 3 });
+    sink.write_panes(&panes(&["a"])).unwrap();
+    sink.flush().unwrap();
+    let expected = concat!(
+        r#"{"k":"a","window_start":"1970-01-01T00:00:00Z","window_end":"1970-01-01T00:01:00Z","n":1,"#,
+        r#""pane":{"timing":"ON_TIME","index":0,"is_last":true},"watermark":"1970-01-01T00:01:00Z","#,
+        r#""version":{"precedence":-1,"restore_epoch":3,"pane_index":0},"completeness":"on_time","#,
+        r#""generated_at":"1970-01-01T00:01:00.500Z"}"#
+    );
+    assert_eq!(kept(&log, 0), [expected]);
+}
+
+#[test]
+fn rows_go_to_the_partition_of_their_emitting_key_else_of_their_fields() {
+    let rows = |keys: Option<[&str; 3]>| RowBatch {
+        columns: vec![Column::of_values([1, 2, 1].map(ValueRef::Int))],
+        times: vec![0, 1, 2],
+        watermarks: vec![Watermark::MIN; 3],
+        emitted_at: vec![5; 3],
+        order: keys
+            .map(|keys| Emitted { positions: vec![0, 1, 2], keys: keys.map(|key| key.as_bytes().into()).to_vec() }),
+    };
+    let partitions = |batch: &RowBatch| {
+        let log = log(16, Retention::default());
+        let mut sink = sink(&log, &ResultFields::Rows(vec!["n".into()]), Stamping::default());
+        sink.write_rows(batch).unwrap();
+        sink.flush().unwrap();
+        (0..16).map(|partition| kept(&log, partition)).filter(|lines| !lines.is_empty()).collect::<Vec<_>>()
+    };
+    let row = |n, at| format!("{{\"n\":{n},\"time\":\"1970-01-01T00:00:00{at}Z\",\"watermark\":null}}");
+    let (first, second, third) = (row(1, ""), row(2, ".001"), row(1, ".002"));
+    assert_eq!(partitions(&rows(Some(["k"; 3]))), [vec![first.clone(), second.clone(), third.clone()]]);
+    let mut by_fields = partitions(&rows(None));
+    by_fields.sort_by_key(Vec::len);
+    assert_eq!(by_fields, [vec![second], vec![first, third]], "equal rows stay together");
+}
+
+#[test]
 fn many_panes_are_appended_before_the_flush() {
     let log = log(1, Retention::default());
-    let fields = PaneFields { keys: vec!["k".into()], values: vec!["n".into()] };
-    let clock = Arc::new(Fixed(1));
-    let mut sink = LogPaneSink::open(Arc::clone(&log) as Arc<dyn Log>, stream(), "job".into(), clock, &fields).unwrap();
+    let mut sink = sink(&log, &fields(), Stamping::default());
     for _ in 0..20 {
-        sink.write(&panes(&["a"; 100])).unwrap();
+        sink.write_panes(&panes(&["a"; 100])).unwrap();
     }
     let held = 2000 - log.describe(&stream()).unwrap().partitions[0].end;
     assert!(held < 2000, "memory does not grow until the flush");
@@ -285,48 +334,35 @@ fn side_records_are_json_objects_and_a_long_one_is_left_out_not_fatal() {
 #[test]
 fn a_sink_says_which_stream_refused() {
     let log = log(1, Retention::default());
-    let clock = Arc::new(Fixed(1));
-    let fields = PaneFields { keys: vec!["k".into()], values: vec!["n".into()] };
-    let mut sink = LogPaneSink::open(Arc::clone(&log) as Arc<dyn Log>, stream(), "job".into(), clock, &fields).unwrap();
-    let error = sink.write(&panes(&[&"k".repeat(1000)])).unwrap_err();
+    let mut sink = sink(&log, &fields(), Stamping::default());
+    let error = sink.write_panes(&panes(&[&"k".repeat(1000)])).unwrap_err();
     assert!(error.to_string().starts_with("stream acme/events: does not take"), "{error}");
     log.seal(&stream(), None).unwrap();
-    sink.write(&panes(&["a"])).unwrap();
+    sink.write_panes(&panes(&["a"])).unwrap();
     assert!(!sink.flush().unwrap_err().is_closed());
 }
 
 #[test]
-fn a_sink_appends_nothing_for_which_its_owner_has_no_room() {
+fn a_sink_appends_nothing_for_which_its_tenant_has_no_room() {
     let log = log(1, Retention::default());
-    let fields = PaneFields { keys: vec!["k".into()], values: vec!["n".into()] };
     let kept = {
         let log = Arc::clone(&log);
         move || log.describe(&stream()).unwrap().partitions[0].bytes
     };
-    let room: Room = {
-        let kept = kept.clone();
-        Arc::new(move |more| match kept() + more {
-            ..=1_000 => Ok(()),
-            sum => Err(NoRoom::Full(format!("{sum} bytes are more than `log_bytes` has"))),
-        })
-    };
     let open = || (Arc::clone(&log) as Arc<dyn Log>, Arc::new(Fixed(1)));
-    let (into, clock) = open();
-    let mut sink = LogPaneSink::open(into, stream(), "job".into(), clock, &fields).unwrap().within(Arc::clone(&room));
+    let mut sink = sink(&log, &fields(), Stamping::default()).within(1_000);
     let error = loop {
-        sink.write(&panes(&["a"])).unwrap();
+        sink.write_panes(&panes(&["a"])).unwrap();
         if let Err(error) = sink.flush() {
             break error;
         }
         assert!(kept() <= 1_000, "no limit is met");
     };
     assert!(kept() > 500 && kept() <= 1_000, "{}", kept());
-    let text = error.to_string();
-    assert!(text.starts_with("stream acme/events: ") && text.ends_with("more than `log_bytes` has"), "{text}");
-    assert!(matches!(error, SinkError::Full { .. }));
+    assert!(matches!(error, SinkError::Log { source: LogError::NoRoom { room: 1_000, .. }, .. }), "{error}");
     let (into, clock) = open();
-    let mut side = LogSideSink::open(into, stream(), "job".into(), clock).unwrap().within(room);
+    let mut side = LogSideSink::open(into, stream(), "job".into(), clock).unwrap().within(1_000);
     let long = [b'x'; 900];
     side.write(&SideRecord { reason: "too-late", record: Some(&long), ..SideRecord::default() }).unwrap();
-    assert!(matches!(side.flush(), Err(SinkError::Full { .. })));
+    assert!(matches!(side.flush(), Err(SinkError::Log { source: LogError::NoRoom { .. }, .. })));
 }

@@ -1,7 +1,7 @@
 //! Records on their way into a stream, appended in batches.
 //!
 //! Invariant: records are appended in the order in which they were put; `flush` returns once all of them are durable. Nothing
-//! is appended for which whoever owns the stream has no room.
+//! is appended for which the stream's tenant has no room.
 
 use std::sync::Arc;
 
@@ -16,18 +16,6 @@ const HELD_BYTES: usize = 256 << 10;
 /// And so many records.
 const HELD_RECORDS: usize = 8192;
 
-/// Whether the stream's owner has room for so many bytes more; if not: which limit is reached, and the way out.
-pub type Room = Arc<dyn Fn(u64) -> Result<(), NoRoom> + Send + Sync>;
-
-/// Why there is no room.
-#[derive(Debug)]
-pub enum NoRoom {
-    /// A limit is reached. The text names it.
-    Full(String),
-    /// It cannot be told.
-    Log(LogError),
-}
-
 /// Writes to one stream.
 pub(super) struct Writer {
     log: Arc<dyn Log>,
@@ -38,7 +26,7 @@ pub(super) struct Writer {
     max_record_bytes: usize,
     held: Vec<(u32, Bytes)>,
     held_bytes: usize,
-    room: Option<Room>,
+    room: Option<u64>,
 }
 
 impl Writer {
@@ -62,8 +50,8 @@ impl Writer {
         })
     }
 
-    /// Asks for room before each append.
-    pub(super) fn bound(&mut self, room: Room) {
+    /// Appends only what fits so many bytes, over all streams of the tenant.
+    pub(super) fn bound(&mut self, room: u64) {
         self.room = Some(room);
     }
 
@@ -95,19 +83,11 @@ impl Writer {
         if self.held.is_empty() {
             return Ok(());
         }
-        self.have_room()?;
         let records = std::mem::take(&mut self.held);
         self.held_bytes = 0;
-        let batch = AppendBatch { records, ingest_time: self.clock.now(), producer: self.producer.clone() };
+        let batch =
+            AppendBatch { records, ingest_time: self.clock.now(), producer: self.producer.clone(), room: self.room };
         let appended = self.log.append(&self.stream, batch);
         appended.map(drop).map_err(|source| SinkError::Log { stream: self.stream.clone(), source })
-    }
-
-    fn have_room(&self) -> Result<(), SinkError> {
-        let Some(room) = &self.room else { return Ok(()) };
-        room(u64::try_from(self.held_bytes).unwrap_or(u64::MAX)).map_err(|no_room| match no_room {
-            NoRoom::Full(reason) => SinkError::Full { output: format!("stream {}", self.stream), reason },
-            NoRoom::Log(source) => SinkError::Log { stream: self.stream.clone(), source },
-        })
     }
 }

@@ -9,7 +9,7 @@ use datasketches::hll::{Coupon, HllSketch, HllType, HllUnion};
 use tidegate_types::key::encode_value;
 use tidegate_types::{Column, ValueRef};
 
-use super::counts::counts_column;
+use super::counts::{count_to_int, counts_column};
 use super::store::{Rows, Store, bytes, bytes_of};
 
 /// 2^12 registers.
@@ -67,7 +67,7 @@ impl Store for ApproximateDistinct {
     fn finish(&mut self, slots: &[u32]) -> Column {
         counts_column(slots.iter().map(|slot| {
             let sketch = &self.sketches[tidegate_types::batch::index(*slot)];
-            sketch.as_ref().map_or(0, |sketch| estimate(sketch))
+            sketch.as_ref().map_or(0, |sketch| count_to_int(estimate(sketch)))
         }))
     }
 

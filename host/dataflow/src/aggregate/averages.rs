@@ -4,16 +4,23 @@ use tidegate_types::batch::index;
 use tidegate_types::column::ColumnBuilder;
 use tidegate_types::{Column, Kind, ValueRef};
 
-use super::counts::count_to_int;
 use super::exact::round_int;
 use super::numbers::{Numbers, Sum};
 use super::store::{Rows, Store, bytes_of};
 
 /// One sum and one count per slot.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Averages {
     numbers: Numbers,
-    counts: Vec<u64>,
+    /// Numbers added less numbers taken back.
+    counts: Vec<i64>,
+}
+
+impl Averages {
+    /// `undoes`: whether rows may be taken back.
+    pub(super) fn new(undoes: bool) -> Self {
+        Self { numbers: Numbers::new(undoes), counts: Vec::new() }
+    }
 }
 
 impl Store for Averages {
@@ -33,6 +40,12 @@ impl Store for Averages {
         rows.each(|_, slot| counts[slot] += 1);
     }
 
+    fn undo(&mut self, rows: &Rows<'_>) {
+        self.numbers.undo(rows);
+        let counts = self.counts.as_mut_slice();
+        rows.each(|_, slot| counts[slot] -= 1);
+    }
+
     fn merge(&mut self, into: usize, from: usize) {
         self.numbers.merge(into, from);
         self.counts[into] += self.counts[from];
@@ -43,19 +56,19 @@ impl Store for Averages {
         for slot in slots {
             let slot = index(*slot);
             let sum = match self.numbers.get(slot) {
-                Sum::Empty => {
-                    column.push(ValueRef::Null);
-                    continue;
-                }
-                Sum::Int(sum) => round_int(i128::from(sum)),
-                Sum::Exact(sum) => sum.round(),
+                Sum::Empty => None,
+                Sum::Int(sum) => Some(round_int(i128::from(sum))),
+                Sum::Exact(sum) => Some(sum.round()),
+                Sum::Undoable(sum) => Some(sum.round()),
             };
-            column.push(ValueRef::Float(sum / round_int(i128::from(count_to_int(self.counts[slot])))));
+            let count = self.counts[slot];
+            let average = sum.filter(|_| count != 0).map(|sum| sum / round_int(i128::from(count)));
+            column.push(average.map_or(ValueRef::Null, ValueRef::Float));
         }
         column.finish()
     }
 
     fn bytes(&self) -> u64 {
-        self.numbers.bytes() + bytes_of::<u64>(self.counts.len())
+        self.numbers.bytes() + bytes_of::<i64>(self.counts.len())
     }
 }

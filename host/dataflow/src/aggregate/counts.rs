@@ -9,7 +9,8 @@ use super::store::{Rows, Store, bytes_of};
 /// One count per slot.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    counts: Vec<u64>,
+    /// Rows added less rows taken back.
+    counts: Vec<i64>,
 }
 
 impl Store for Counts {
@@ -26,6 +27,11 @@ impl Store for Counts {
         rows.each(|_, slot| counts[slot] += 1);
     }
 
+    fn undo(&mut self, rows: &Rows<'_>) {
+        let counts = self.counts.as_mut_slice();
+        rows.each(|_, slot| counts[slot] -= 1);
+    }
+
     fn merge(&mut self, into: usize, from: usize) {
         self.counts[into] += self.counts[from];
     }
@@ -35,13 +41,13 @@ impl Store for Counts {
     }
 
     fn bytes(&self) -> u64 {
-        bytes_of::<u64>(self.counts.len())
+        bytes_of::<i64>(self.counts.len())
     }
 }
 
 /// A column of counts.
-pub(super) fn counts_column(counts: impl Iterator<Item = u64>) -> Column {
-    Column::Int(Int64Array::from_iter_values(counts.map(count_to_int)))
+pub(super) fn counts_column(counts: impl Iterator<Item = i64>) -> Column {
+    Column::Int(Int64Array::from_iter_values(counts))
 }
 
 /// A count as an integer of a record.

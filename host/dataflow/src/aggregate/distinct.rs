@@ -3,9 +3,9 @@
 use tidegate_types::Column;
 use tidegate_types::batch::index;
 
-use super::counts::counts_column;
-use super::store::{Rows, Store, bytes};
-use super::tally::Tallies;
+use super::counts::{count_to_int, counts_column};
+use super::store::{Change, Rows, Store, bytes, bytes_of};
+use super::tally::{Tallies, Tally};
 
 /// A set of values per slot.
 #[derive(Debug, Default)]
@@ -31,10 +31,77 @@ impl Store for Distinct {
     }
 
     fn finish(&mut self, slots: &[u32]) -> Column {
-        counts_column(slots.iter().map(|slot| self.sets.get(index(*slot)).map_or(0, |set| bytes(set.len()))))
+        counts_column(slots.iter().map(|slot| self.sets.get(index(*slot)).map_or(0, len)))
     }
 
     fn bytes(&self) -> u64 {
         self.sets.bytes()
     }
+}
+
+/// How often each value is there, per slot, where rows may be taken back.
+#[derive(Debug)]
+pub(super) struct UndoableDistinct {
+    counts: Tallies<i64>,
+    /// By slot: the values that were taken back more often than added (under discarding). They are not there.
+    missing: Vec<i64>,
+}
+
+impl UndoableDistinct {
+    pub(super) fn new() -> Self {
+        Self { counts: Tallies::dropping(), missing: Vec::new() }
+    }
+
+    fn apply(&mut self, rows: &Rows<'_>, change: Change) {
+        let (counts, missing) = (&mut self.counts, &mut self.missing);
+        rows.each_value(|_, slot, value| {
+            counts.change(slot, value, |count| move_count(count, change.sign(), &mut missing[slot]));
+        });
+    }
+}
+
+impl Store for UndoableDistinct {
+    fn reserve(&mut self, slots: usize) {
+        self.counts.reserve(slots);
+        self.missing.resize(slots, 0);
+    }
+
+    fn reset(&mut self, slot: usize) {
+        self.counts.reset(slot);
+        self.missing[slot] = 0;
+    }
+
+    fn add(&mut self, rows: &Rows<'_>) {
+        self.apply(rows, Change::Add);
+    }
+
+    fn undo(&mut self, rows: &Rows<'_>) {
+        self.apply(rows, Change::Undo);
+    }
+
+    fn merge(&mut self, into: usize, from: usize) {
+        let missing = &mut self.missing[into];
+        self.counts.merge(into, from, |count, more| move_count(count, more, missing));
+    }
+
+    fn finish(&mut self, slots: &[u32]) -> Column {
+        counts_column(slots.iter().map(|slot| {
+            let slot = index(*slot);
+            self.counts.get(slot).map_or(0, len) - self.missing[slot]
+        }))
+    }
+
+    fn bytes(&self) -> u64 {
+        self.counts.bytes() + bytes_of::<i64>(self.missing.len())
+    }
+}
+
+fn move_count(count: &mut i64, by: i64, missing: &mut i64) {
+    *missing -= i64::from(*count < 0);
+    *count += by;
+    *missing += i64::from(*count < 0);
+}
+
+fn len<T>(tally: &Tally<T>) -> i64 {
+    count_to_int(bytes(tally.len()))
 }

@@ -17,7 +17,7 @@ pub(super) struct ExactSum {
 
 /// A sum of doubles.
 #[derive(Debug, Clone, Default)]
-struct FloatSum {
+pub(super) struct FloatSum {
     /// The finite part, or zero where `wide` holds it.
     scaled: Scaled,
     /// The sum of the infinities and NaNs by the rules of IEEE 754; zero if there were none.
@@ -78,13 +78,13 @@ impl ExactSum {
 
     /// Bytes beyond the struct itself.
     pub(super) fn heap_bytes(&self) -> u64 {
-        if self.floats.wide.is_some() { bytes_of::<Superaccumulator>(1) } else { 0 }
+        self.floats.heap_bytes()
     }
 }
 
 impl FloatSum {
     #[inline]
-    fn add(&mut self, value: f64) {
+    pub(super) fn add(&mut self, value: f64) {
         if !value.is_finite() {
             self.special += value;
         } else if let Some(wide) = &mut self.wide {
@@ -96,7 +96,7 @@ impl FloatSum {
         }
     }
 
-    fn merge(&mut self, other: &Self) {
+    pub(super) fn merge(&mut self, other: &Self) {
         self.special += other.special;
         if let Some(wide) = &other.wide {
             self.widen().merge(wide);
@@ -117,8 +117,18 @@ impl FloatSum {
         wide
     }
 
+    /// Whether the finite part is zero.
+    pub(super) fn is_zero(&self) -> bool {
+        self.scaled.mantissa == 0 && self.wide.as_deref().is_none_or(Superaccumulator::is_zero)
+    }
+
+    /// Bytes beyond the struct itself.
+    pub(super) fn heap_bytes(&self) -> u64 {
+        if self.wide.is_some() { bytes_of::<Superaccumulator>(1) } else { 0 }
+    }
+
     /// The double nearest to this and the integers together.
-    fn round(&self, ints: i128) -> f64 {
+    pub(super) fn round(&self, ints: i128) -> f64 {
         if self.special != 0.0 {
             return self.special;
         }

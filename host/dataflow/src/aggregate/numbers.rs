@@ -1,17 +1,25 @@
 //! Sums by slot: what `sum` and `avg` share.
 //!
-//! A slot that has met only integers is a 64-bit number in place. One that meets a float (or, for `avg` and between
+//! Where rows may be taken back these are [`Ledgers`], which do more and take more room. Else a slot that has met only integers is a 64-bit number in place. One that meets a float (or, for `avg` and between
 //! merges, integers beyond 64 bits) gets an [`ExactSum`] beside, and the number says where.
 
 use tidegate_types::{Column, Value};
 
 use super::arena::Arena;
 use super::exact::ExactSum;
-use super::store::{Rows, bytes_of};
+use super::ledger::{Ledger, Ledgers};
+use super::store::{Change, Rows, bytes_of};
 
 /// One sum per slot.
+#[derive(Debug)]
+pub(super) enum Numbers {
+    Plain(PlainNumbers),
+    Undoable(Ledgers),
+}
+
+/// One sum per slot, to which numbers are only added.
 #[derive(Debug, Default)]
-pub(super) struct Numbers {
+pub(super) struct PlainNumbers {
     states: Vec<State>,
     /// The sum, or the place of the exact sum.
     sums: Vec<i64>,
@@ -34,15 +42,89 @@ pub(super) enum Sum<'a> {
     Empty,
     Int(i64),
     Exact(&'a ExactSum),
+    Undoable(&'a Ledger),
 }
 
 impl Numbers {
+    /// `undoes`: whether rows may be taken back.
+    pub(super) fn new(undoes: bool) -> Self {
+        if undoes { Self::Undoable(Ledgers::default()) } else { Self::Plain(PlainNumbers::default()) }
+    }
+
     pub(super) fn reserve(&mut self, slots: usize) {
+        match self {
+            Self::Plain(plain) => plain.reserve(slots),
+            Self::Undoable(ledgers) => ledgers.reserve(slots),
+        }
+    }
+
+    pub(super) fn reset(&mut self, slot: usize) {
+        match self {
+            Self::Plain(plain) => plain.reset(slot),
+            Self::Undoable(ledgers) => ledgers.reset(slot),
+        }
+    }
+
+    pub(super) fn slots(&self) -> usize {
+        match self {
+            Self::Plain(plain) => plain.states.len(),
+            Self::Undoable(ledgers) => ledgers.slots(),
+        }
+    }
+
+    pub(super) fn get(&self, slot: usize) -> Sum<'_> {
+        match self {
+            Self::Plain(plain) => plain.get(slot),
+            Self::Undoable(ledgers) => Sum::Undoable(ledgers.get(slot)),
+        }
+    }
+
+    /// Adds the rows' numbers. Returns how far the integers among them can have moved a sum, saturating.
+    pub(super) fn add(&mut self, rows: &Rows<'_>) -> u64 {
+        match self {
+            Self::Plain(plain) => plain.add(rows),
+            Self::Undoable(ledgers) => ledgers.apply(rows, Change::Add),
+        }
+    }
+
+    /// Takes the rows' numbers back, as [`Self::add`].
+    pub(super) fn undo(&mut self, rows: &Rows<'_>) -> u64 {
+        match self {
+            Self::Plain(_) => unreachable!("rows are taken back only where `undoes` was said"),
+            Self::Undoable(ledgers) => ledgers.apply(rows, Change::Undo),
+        }
+    }
+
+    pub(super) fn merge(&mut self, into: usize, from: usize) {
+        match self {
+            Self::Plain(plain) => plain.merge(into, from),
+            Self::Undoable(ledgers) => ledgers.merge(into, from),
+        }
+    }
+
+    /// At least the sum of the distances from zero of all slots' integer sums, saturating.
+    pub(super) fn magnitude(&self) -> u64 {
+        match self {
+            Self::Plain(plain) => plain.magnitude(),
+            Self::Undoable(ledgers) => ledgers.magnitude(),
+        }
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        match self {
+            Self::Plain(plain) => plain.bytes(),
+            Self::Undoable(ledgers) => ledgers.bytes(),
+        }
+    }
+}
+
+impl PlainNumbers {
+    fn reserve(&mut self, slots: usize) {
         self.states.resize(slots, State::Empty);
         self.sums.resize(slots, 0);
     }
 
-    pub(super) fn reset(&mut self, slot: usize) {
+    fn reset(&mut self, slot: usize) {
         if self.states[slot] == State::Exact {
             let sum = self.exact.remove(place(self.sums[slot]));
             self.exact_heap_bytes -= sum.heap_bytes();
@@ -51,11 +133,7 @@ impl Numbers {
         self.sums[slot] = 0;
     }
 
-    pub(super) fn slots(&self) -> usize {
-        self.states.len()
-    }
-
-    pub(super) fn get(&self, slot: usize) -> Sum<'_> {
+    fn get(&self, slot: usize) -> Sum<'_> {
         match self.states[slot] {
             State::Empty => Sum::Empty,
             State::Int => Sum::Int(self.sums[slot]),
@@ -63,8 +141,7 @@ impl Numbers {
         }
     }
 
-    /// Adds the rows' numbers. Returns how far the integers among them can have moved a sum, saturating.
-    pub(super) fn add(&mut self, rows: &Rows<'_>) -> u64 {
+    fn add(&mut self, rows: &Rows<'_>) -> u64 {
         let mut magnitude: u64 = 0;
         match &rows.input.column {
             Some(Column::Int(array)) => {
@@ -91,7 +168,7 @@ impl Numbers {
         magnitude
     }
 
-    pub(super) fn merge(&mut self, into: usize, from: usize) {
+    fn merge(&mut self, into: usize, from: usize) {
         match self.states[from] {
             State::Empty => {}
             State::Int => self.add_int(into, self.sums[from]),
@@ -103,18 +180,18 @@ impl Numbers {
     }
 
     /// The sum of all slots' distances from zero, saturating; slots that have met a float are left out.
-    pub(super) fn magnitude(&self) -> u64 {
-        (0..self.slots()).fold(0, |total: u64, slot| match self.get(slot) {
+    fn magnitude(&self) -> u64 {
+        (0..self.states.len()).fold(0, |total: u64, slot| match self.get(slot) {
             Sum::Int(sum) => total.saturating_add(sum.unsigned_abs()),
             // Between the merges of several slots a sum may pass through numbers beyond 64 bits.
             Sum::Exact(sum) if !sum.met_float() => {
                 total.saturating_add(u64::try_from(sum.ints().unsigned_abs()).unwrap_or(u64::MAX))
             }
-            Sum::Empty | Sum::Exact(_) => total,
+            Sum::Empty | Sum::Exact(_) | Sum::Undoable(_) => total,
         })
     }
 
-    pub(super) fn bytes(&self) -> u64 {
+    fn bytes(&self) -> u64 {
         bytes_of::<State>(self.states.len())
             + bytes_of::<i64>(self.sums.len())
             + bytes_of::<ExactSum>(self.exact.places())

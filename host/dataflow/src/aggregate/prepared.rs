@@ -11,6 +11,7 @@ use tidegate_types::batch::index;
 use tidegate_types::{Batch, Column, Value, ValueRef};
 
 use super::plan::{Domain, FunctionPlan, InputPlan, Plan, kind_name};
+use super::store::Change;
 
 /// What [`super::Builtins`] knows about a batch.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub(crate) struct Prepared {
     inputs: Vec<Input>,
     /// Per function: how much the batch's integers can move a sum, saturating; 0 for other functions.
     magnitudes: Vec<u64>,
+    /// The rows that take earlier ones back; none: no row does.
+    pub(super) retractions: Option<Arc<[bool]>>,
     /// The functions that some selected row's value is wrong for.
     mismatched: Vec<usize>,
 }
@@ -52,7 +55,8 @@ impl Prepared {
             }
             magnitudes.push(if function.function == Function::Sum { input.magnitude() } else { 0 });
         }
-        Self { plan: Arc::clone(plan), inputs, magnitudes, mismatched }
+        let retractions = batch.retractions.clone();
+        Self { plan: Arc::clone(plan), inputs, magnitudes, retractions, mismatched }
     }
 
     /// Why the row must be rejected as a `type-mismatch`, whatever its windows. Cheap when the batch has no such row.
@@ -67,6 +71,12 @@ impl Prepared {
     /// The input of the function at this place.
     pub(super) fn input(&self, function: usize) -> &Input {
         &self.inputs[self.plan.functions[function].input]
+    }
+
+    /// Whether the row is added or taken back.
+    pub(super) fn change(&self, row: u32) -> Change {
+        let undone = self.retractions.as_ref().is_some_and(|retractions| retractions[index(row)]);
+        if undone { Change::Undo } else { Change::Add }
     }
 
     /// How much the batch can move a sum of the function at this place, at most.

@@ -19,13 +19,36 @@ use super::prepared::{Input, Selection};
 ///    of time and arrival by it.
 /// 4. `merge` leaves `from` as it is. The two are never one slot.
 /// 5. `bytes` is cheap enough to be called once per batch.
+/// 6. `undo` takes rows back, whether or not they were added: `finish` shows what the rows added less those taken back
+///    make. Only stores that were made for it are asked to.
 pub(super) trait Store: Debug + Send {
     fn reserve(&mut self, slots: usize);
     fn reset(&mut self, slot: usize);
     fn add(&mut self, rows: &Rows<'_>);
+    fn undo(&mut self, _rows: &Rows<'_>) {
+        unreachable!("the pipeline's check lets retractions only into functions that can undo");
+    }
     fn merge(&mut self, into: usize, from: usize);
     fn finish(&mut self, slots: &[u32]) -> Column;
     fn bytes(&self) -> u64;
+}
+
+/// Whether rows come or are taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    Add,
+    Undo,
+}
+
+impl Change {
+    /// How the count of what it is done to changes.
+    #[inline]
+    pub(super) fn sign(self) -> i64 {
+        match self {
+            Self::Add => 1,
+            Self::Undo => -1,
+        }
+    }
 }
 
 /// Rows of a batch and the slots that they go to, as one function sees them.

@@ -1,7 +1,8 @@
 //! `sum`: an integer while it has met integers only, else the float nearest to the exact sum.
 //!
-//! Only an integer sum can refuse a record. A running bound tells, for whole batches, that none can: `bound` is at least
-//! the distance from zero of every sum that could come of the slots by adding up different ones of them.
+//! Only an integer sum can refuse a record, be it added or taken back. A running bound tells, for whole batches, that none
+//! can: `bound` is at least the distance from zero of every sum that could come of the slots by adding up different ones
+//! of them.
 
 use std::ops::Range;
 
@@ -11,22 +12,41 @@ use tidegate_types::{Column, ValueRef};
 
 use super::numbers::{Numbers, Sum};
 use super::prepared::Input;
-use super::store::{Rows, Store};
+use super::store::{Change, Rows, Store};
 
 /// One sum per slot.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Sums {
     numbers: Numbers,
     /// The bound, saturating.
     bound: u64,
-    /// Pairs added since the bound was last taken from the slots.
+    /// Pairs added or taken back since the bound was last taken from the slots.
     pairs: usize,
 }
 
 const LARGEST: u64 = i64::MAX.unsigned_abs();
 
+/// The integers of a sum, and whether there are floats besides: 0 if not, else how many or 1.
+#[derive(Debug, Clone, Copy, Default)]
+struct Part {
+    ints: i128,
+    floats: i64,
+}
+
+impl Part {
+    fn change(&mut self, other: Self, sign: i64) {
+        self.ints += other.ints * i128::from(sign);
+        self.floats += other.floats * sign;
+    }
+}
+
 impl Sums {
-    /// Whether some integer sum could leave 64 bits when integers of this magnitude are added.
+    /// `undoes`: whether rows may be taken back.
+    pub(super) fn new(undoes: bool) -> Self {
+        Self { numbers: Numbers::new(undoes), bound: 0, pairs: 0 }
+    }
+
+    /// Whether some integer sum could leave 64 bits when integers of this magnitude are added or taken back.
     pub(super) fn may_overflow(&self, magnitude: u64) -> bool {
         self.bound.saturating_add(magnitude) > LARGEST
     }
@@ -40,44 +60,47 @@ impl Sums {
         }
     }
 
-    /// Whether the row and the slots of one of the ranges together are an integer sum outside 64 bits. The bounds of the
-    /// ranges ascend, so that each slot is looked at twice, however many ranges hold it.
-    pub(super) fn would_overflow(&self, input: &Input, row: usize, slots: &[u32], ranges: &[Range<usize>]) -> bool {
+    /// Whether the slots of one of the ranges with the row, added or taken back, are an integer sum outside 64 bits. The
+    /// bounds of the ranges ascend, so that each slot is looked at twice, however many ranges hold it.
+    pub(super) fn would_overflow(
+        &self,
+        input: &Input,
+        row: usize,
+        change: Change,
+        slots: &[u32],
+        ranges: &[Range<usize>],
+    ) -> bool {
         let own = match input.selected_value(row) {
-            Some(ValueRef::Int(value)) => i128::from(value),
-            Some(ValueRef::Float(_)) => return false,
-            _ => 0,
+            Some(ValueRef::Int(value)) => Part { ints: i128::from(value), floats: 0 },
+            Some(ValueRef::Float(_)) => Part { ints: 0, floats: 1 },
+            _ => Part::default(),
         };
+        let mut total = Part::default();
+        total.change(own, change.sign());
         let mut held = 0..0;
-        let (mut ints, mut floats) = (0_i128, 0_usize);
         for range in ranges {
-            for slot in &slots[held.end..range.end] {
-                match self.integers(*slot) {
-                    Some(sum) => ints += sum,
-                    None => floats += 1,
-                }
-            }
-            for slot in &slots[held.start..range.start] {
-                match self.integers(*slot) {
-                    Some(sum) => ints -= sum,
-                    None => floats -= 1,
-                }
-            }
+            slots[held.end..range.end].iter().for_each(|slot| total.change(self.part(*slot), 1));
+            slots[held.start..range.start].iter().for_each(|slot| total.change(self.part(*slot), -1));
             held = range.clone();
-            if floats == 0 && i64::try_from(ints + own).is_err() {
+            if total.floats == 0 && i64::try_from(total.ints).is_err() {
                 return true;
             }
         }
         false
     }
 
-    /// A slot's sum; none if it has met a float.
-    fn integers(&self, slot: u32) -> Option<i128> {
+    fn part(&self, slot: u32) -> Part {
         match self.numbers.get(index(slot)) {
-            Sum::Empty => Some(0),
-            Sum::Int(sum) => Some(i128::from(sum)),
-            Sum::Exact(sum) => (!sum.met_float()).then(|| sum.ints()),
+            Sum::Empty => Part::default(),
+            Sum::Int(sum) => Part { ints: i128::from(sum), floats: 0 },
+            Sum::Exact(sum) => Part { ints: sum.ints(), floats: i64::from(sum.met_float()) },
+            Sum::Undoable(sum) => Part { ints: sum.ints(), floats: sum.floats() },
         }
+    }
+
+    fn note(&mut self, magnitude: u64, rows: &Rows<'_>) {
+        self.bound = self.bound.saturating_add(magnitude);
+        self.pairs = self.pairs.saturating_add(rows.additions.rows.len());
     }
 }
 
@@ -92,8 +115,12 @@ impl Store for Sums {
 
     fn add(&mut self, rows: &Rows<'_>) {
         let magnitude = self.numbers.add(rows);
-        self.bound = self.bound.saturating_add(magnitude);
-        self.pairs = self.pairs.saturating_add(rows.additions.rows.len());
+        self.note(magnitude, rows);
+    }
+
+    fn undo(&mut self, rows: &Rows<'_>) {
+        let magnitude = self.numbers.undo(rows);
+        self.note(magnitude, rows);
     }
 
     fn merge(&mut self, into: usize, from: usize) {
@@ -108,6 +135,7 @@ impl Store for Sums {
                 Sum::Int(sum) => ValueRef::Int(sum),
                 // A sum of integers beyond 64 bits has no integer; the operator rejects the records that would lead there.
                 Sum::Exact(sum) => sum.as_int().map_or_else(|| ValueRef::Float(sum.round()), ValueRef::Int),
+                Sum::Undoable(sum) => sum.shown(),
             });
         }
         column.finish()

@@ -60,6 +60,13 @@ impl Superaccumulator {
         self.pending = 1;
     }
 
+    /// Whether the sum is zero.
+    pub(super) fn is_zero(&self) -> bool {
+        let mut sum = self.clone();
+        sum.pass_carries();
+        sum.limbs.iter().all(|limb| *limb == 0)
+    }
+
     /// The double nearest to the sum, of two the even one; an infinity if the sum is beyond all doubles.
     pub(super) fn round(&self) -> f64 {
         let mut sum = self.clone();

@@ -1,7 +1,8 @@
 //! Something per distinct value and slot: what `count_distinct` and `top_k` keep.
 //!
 //! Integers are keys as they are; every other value is a key by its stored encoding, which two values share exactly if
-//! they are equal. The hash has a fixed seed, and nothing that is shown depends on the order of a table.
+//! they are equal. The hash has a fixed seed, and nothing that is shown depends on the order of a table. Where values can
+//! be taken back, one for which the default is held again is dropped.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -16,6 +17,8 @@ pub(super) struct Tallies<T> {
     slots: Vec<Option<Box<Tally<T>>>>,
     held: u64,
     scratch: Vec<u8>,
+    /// Whether what is the default again is dropped.
+    drops: bool,
 }
 
 /// One slot's table.
@@ -31,7 +34,14 @@ pub(super) struct Tally<T> {
 
 impl<T> Default for Tallies<T> {
     fn default() -> Self {
-        Self { slots: Vec::new(), held: 0, scratch: Vec::new() }
+        Self { slots: Vec::new(), held: 0, scratch: Vec::new(), drops: false }
+    }
+}
+
+impl<T> Tallies<T> {
+    /// Tables that drop a value once the default is held for it again.
+    pub(super) fn dropping() -> Self {
+        Self { drops: true, ..Self::default() }
     }
 }
 
@@ -41,7 +51,7 @@ impl<T> Default for Tally<T> {
     }
 }
 
-impl<T: Copy + Default> Tallies<T> {
+impl<T: Copy + Default + PartialEq> Tallies<T> {
     pub(super) fn reserve(&mut self, slots: usize) {
         self.slots.resize_with(slots, || None);
     }
@@ -57,29 +67,29 @@ impl<T: Copy + Default> Tallies<T> {
         let (tally, scratch) = (self.slots[slot].get_or_insert_default(), &mut self.scratch);
         let before = tally.len();
         match value {
-            ValueRef::Int(value) => change(tally.ints.entry(value).or_default()),
+            ValueRef::Int(value) => tally.change_int(value, self.drops, change),
             other => {
                 scratch.clear();
                 encode_value(scratch, other);
-                tally.change_other(scratch, change);
+                tally.change_other(scratch, self.drops, change);
             }
         }
-        if tally.len() > before {
-            self.held += tally.charge();
+        if tally.len() != before {
+            tally.charge(&mut self.held);
         }
     }
 
     /// Brings what `from` holds for each value into what `into` holds for it.
-    pub(super) fn merge(&mut self, into: usize, from: usize, combine: impl Fn(&mut T, T)) {
+    pub(super) fn merge(&mut self, into: usize, from: usize, mut combine: impl FnMut(&mut T, T)) {
         let Some(source) = self.slots[from].take() else { return };
         let target = self.slots[into].get_or_insert_default();
         for (value, more) in &source.ints {
-            combine(target.ints.entry(*value).or_default(), *more);
+            target.change_int(*value, self.drops, |held| combine(held, *more));
         }
         for (value, more) in &source.others {
-            target.change_other(value, |held| combine(held, *more));
+            target.change_other(value, self.drops, |held| combine(held, *more));
         }
-        self.held += target.charge();
+        target.charge(&mut self.held);
         self.slots[from] = Some(source);
     }
 
@@ -92,10 +102,23 @@ impl<T: Copy + Default> Tallies<T> {
     }
 }
 
-impl<T: Default> Tally<T> {
-    fn change_other(&mut self, encoded: &[u8], change: impl FnOnce(&mut T)) {
+impl<T: Default + PartialEq> Tally<T> {
+    #[inline]
+    fn change_int(&mut self, value: i64, drops: bool, change: impl FnOnce(&mut T)) {
+        let held = self.ints.entry(value).or_default();
+        change(held);
+        if drops && *held == T::default() {
+            self.ints.remove(&value);
+        }
+    }
+
+    fn change_other(&mut self, encoded: &[u8], drops: bool, change: impl FnOnce(&mut T)) {
         if let Some(held) = self.others.get_mut(encoded) {
             change(held);
+            if drops && *held == T::default() {
+                self.others.remove(encoded);
+                self.key_bytes -= bytes(encoded.len());
+            }
         } else {
             let mut fresh = T::default();
             change(&mut fresh);
@@ -125,11 +148,11 @@ impl<T> Tally<T> {
         self.ints.len() + self.others.len()
     }
 
-    /// Counts the bytes of the tables again; says how many are new. Tables only grow.
-    fn charge(&mut self) -> u64 {
-        let before = self.charged;
+    /// Counts the bytes of the table again, in place of those that `held` has of it.
+    fn charge(&mut self, held: &mut u64) {
+        *held -= self.charged;
         let tables = self.ints.allocation_size() + self.others.allocation_size();
         self.charged = bytes_of::<Self>(1) + bytes(tables) + self.key_bytes;
-        self.charged - before
+        *held += self.charged;
     }
 }

@@ -6,14 +6,14 @@ use tidegate_types::column::ColumnBuilder;
 use tidegate_types::key::decode_value;
 use tidegate_types::{Column, Value, ValueRef};
 
-use super::counts::count_to_int;
 use super::store::{Rows, Store, bytes, bytes_of};
 use super::tally::{Tallies, Tally};
 
 /// A count per value and slot.
 #[derive(Debug)]
 pub(super) struct TopK {
-    counts: Tallies<u64>,
+    /// Rows added less rows taken back. A value below zero is not there.
+    counts: Tallies<i64>,
     k: usize,
     /// By slot, where a pane has shown it.
     shown: Vec<Option<Box<Shown>>>,
@@ -31,8 +31,10 @@ struct Shown {
 }
 
 impl TopK {
-    pub(super) fn new(k: usize) -> Self {
-        Self { counts: Tallies::default(), k, shown: Vec::new(), shown_bytes: 0 }
+    /// `undoes`: whether rows may be taken back.
+    pub(super) fn new(k: usize, undoes: bool) -> Self {
+        let counts = if undoes { Tallies::dropping() } else { Tallies::default() };
+        Self { counts, k, shown: Vec::new(), shown_bytes: 0 }
     }
 
     /// Forgets what a slot has shown: all its values are looked at for the next pane.
@@ -54,16 +56,17 @@ impl TopK {
     }
 
     /// The `k` most frequent values of a slot with their counts; of equal counts the smaller value first.
-    fn top(&mut self, slot: usize) -> Vec<(u64, Value)> {
+    fn top(&mut self, slot: usize) -> Vec<(i64, Value)> {
         let candidates = self.candidates(slot);
         let Some(tally) = self.counts.get(slot) else { return Vec::new() };
-        let mut top = match candidates {
+        let mut top: Vec<(i64, Value)> = match candidates {
             Some(values) => {
                 let mut scratch = Vec::new();
                 values.into_iter().filter_map(|value| Some((tally.of(&value, &mut scratch)?, value))).collect()
             }
             None => frequent(tally, self.k),
         };
+        top.retain(|(count, _)| *count > 0);
         top.sort_unstable_by(|(count, value), (other_count, other)| other_count.cmp(count).then(value.cmp(other)));
         top.truncate(self.k);
         let mut shown = Shown { values: top.iter().map(|(_, value)| value.clone()).collect(), ..Shown::default() };
@@ -75,7 +78,7 @@ impl TopK {
 }
 
 /// The values that are at least as frequent as the `k`-th most frequent one, with their counts.
-fn frequent(tally: &Tally<u64>, k: usize) -> Vec<(u64, Value)> {
+fn frequent(tally: &Tally<i64>, k: usize) -> Vec<(i64, Value)> {
     let least = least_count(tally, k);
     let ints = tally.ints.iter().map(|(value, count)| (*count, Value::Int(*value)));
     let others = tally.others.iter().filter(|(_, count)| **count >= least);
@@ -87,13 +90,13 @@ fn frequent(tally: &Tally<u64>, k: usize) -> Vec<(u64, Value)> {
 }
 
 /// The count of the `k`-th most frequent value: rarer values need no look.
-fn least_count(tally: &Tally<u64>, k: usize) -> u64 {
+fn least_count(tally: &Tally<i64>, k: usize) -> i64 {
     if tally.len() <= k {
-        return 0;
+        return 1;
     }
-    let mut counts: Vec<u64> = tally.ints.values().chain(tally.others.values()).copied().collect();
+    let mut counts: Vec<i64> = tally.ints.values().chain(tally.others.values()).copied().collect();
     let (_, least, _) = counts.select_nth_unstable_by(k - 1, |count, other| other.cmp(count));
-    *least
+    (*least).max(1)
 }
 
 impl Store for TopK {
@@ -121,6 +124,14 @@ impl Store for TopK {
                 // So many that to look at all values costs little more.
                 self.forget(slot);
             }
+        });
+    }
+
+    fn undo(&mut self, rows: &Rows<'_>) {
+        rows.each_value(|_, slot, value| {
+            self.counts.change(slot, value, |count| *count -= 1);
+            // What was rarer than the values shown may be as frequent now.
+            self.forget(slot);
         });
     }
 
@@ -156,11 +167,11 @@ fn size(value: ValueRef<'_>) -> u64 {
 }
 
 /// `[{"count":…,"value":…},…]`: canonical JSON, its keys sorted.
-fn json(top: &[(u64, Value)]) -> String {
+fn json(top: &[(i64, Value)]) -> String {
     let mut out = vec![b'['];
     for (place, (count, value)) in top.iter().enumerate() {
         out.extend_from_slice(if place == 0 { b"{\"count\":" } else { b",{\"count\":" });
-        write_value(&mut out, ValueRef::Int(count_to_int(*count)));
+        write_value(&mut out, ValueRef::Int(*count));
         out.extend_from_slice(b",\"value\":");
         write_value(&mut out, value.as_ref());
         out.push(b'}');

@@ -4,8 +4,8 @@ use tidegate_connectors::SourceBatch;
 use tidegate_types::{PartitionId, Value, Watermark};
 
 use super::*;
-use crate::channel::{Signal, channel};
-use crate::job::{Job, JobHooks, JobOptions};
+use crate::channel::{Received, Receiver, Sender, Signal, channel};
+use crate::job::{Job, JobHooks, JobOptions, SourcePartition, Tasks};
 
 const PIPELINE: &str = "
 job: j
@@ -24,8 +24,10 @@ sink: {type: log, log: out}
 struct Bench {
     task: SourceTask,
     input: Sender<Result<SourceBatch, SourceError>>,
-    behind: Receiver<Batch>,
+    /// The window task behind it.
+    behind: OperatorTask,
     emissions: Receiver<Emission>,
+    behind_emissions: Receiver<Emission>,
 }
 
 fn job() -> Job {
@@ -33,7 +35,7 @@ fn job() -> Job {
     let options = JobOptions {
         parallelism: 1,
         batch_rows: 100,
-        partitions: vec![Value::Int(0), Value::Int(1)],
+        partitions: SourcePartition::of_one_source(&[Value::Int(0), Value::Int(1)]),
         arrival_field: None,
         wall_clock: Some(0),
     };
@@ -57,13 +59,12 @@ fn source_batch(records: &[(u32, i64)]) -> SourceBatch {
 
 impl Bench {
     fn new() -> Self {
-        let job = job();
         let signal = Signal::new();
         let (input, records) = channel(8, &signal);
-        let (output, behind) = channel(1, &signal);
-        let (emitted, emissions) = channel(8, &signal);
-        let task = SourceTask::new(records, job.source, job.exchange, vec![output], emitted);
-        Self { task, input, behind, emissions }
+        let Tasks { source, mut operators, mut emissions } = job().into_tasks(records, &signal);
+        let behind = operators.remove(0).remove(0);
+        let behind_emissions = emissions.remove(1);
+        Self { task: source, input, behind, emissions: emissions.remove(0), behind_emissions }
     }
 
     /// Hands in records: a partition and an event time each.
@@ -76,13 +77,20 @@ impl Bench {
     }
 
     /// Takes what came out, and so gives credit.
-    fn take(&self) {
-        assert!(matches!(self.behind.receive(), Received::Element(_)));
-        assert!(matches!(self.emissions.receive(), Received::Element(_)));
+    fn take(&mut self) {
+        while self.behind.step(Some(0)).unwrap() == Progress::Worked {}
+        while let Received::Element(_) = self.emissions.receive() {}
+    }
+
+    /// Steps until there is no credit.
+    fn fill(&mut self) {
+        while self.step(0) == Progress::Worked {
+            self.read(&[(0, 5_000), (1, 50_000)]);
+        }
     }
 
     fn watermark(&self) -> Watermark {
-        self.task.report().watermarks.now.watermark
+        self.task.reports()[0].watermarks.now.watermark
     }
 }
 
@@ -90,20 +98,20 @@ impl Bench {
 fn backpressure_makes_no_partition_idle() {
     let mut bench = Bench::new();
     bench.read(&[(0, 5_000), (1, 50_000)]);
-    assert_eq!(bench.step(0), Progress::Worked);
-    // Nobody takes the batch: the source stands still from 1 s to 100 s.
+    bench.fill();
+    // Nobody takes the batches: the source stands still from 1 s to 100 s.
     for now in [1_000, 40_000, 99_000] {
         assert_eq!(bench.step(now), Progress::Waiting { until: None });
     }
     bench.take();
-    assert_eq!(bench.step(100_000), Progress::Worked, "something might be due");
-    assert_eq!(bench.watermark(), Watermark::at(5_000), "only one second of silence is the partitions' own");
+    assert_eq!(bench.step(100_000), Progress::Worked, "a batch was waiting");
+    assert_eq!(bench.watermark(), Watermark::at(5_000), "the silence was not the partitions' own");
     bench.take();
     bench.read(&[(1, 60_000)]);
     assert_eq!(bench.step(105_000), Progress::Worked);
     bench.take();
-    assert_eq!(bench.step(108_999), Progress::Waiting { until: Some(109_000) });
-    assert_eq!(bench.step(109_000), Progress::Worked);
+    assert_eq!(bench.step(109_999), Progress::Waiting { until: Some(110_000) });
+    assert_eq!(bench.step(110_000), Progress::Worked);
     assert_eq!(bench.watermark(), Watermark::at(60_000), "ten seconds of silence: partition 0 is idle");
 }
 
@@ -129,31 +137,28 @@ fn the_last_emission_has_the_report() {
     bench.take();
     drop(std::mem::replace(&mut bench.input, channel(1, &Signal::new()).0));
     assert_eq!(bench.step(1), Progress::Finished);
-    let Received::Element(Emission { report: Some(TaskReport::Source(report)), .. }) = bench.emissions.receive() else {
+    let Received::Element(Emission { report: Some(TaskReport::Sources(mut reports)), .. }) = bench.emissions.receive() else {
         panic!("no report");
     };
+    let report = reports.remove(0);
     assert_eq!((&*report.source, report.partitions), ("source", vec![Value::Int(0), Value::Int(1)]));
     assert_eq!(report.watermarks.partitions[0].lateness.max().0, 1_000);
 }
 
 #[test]
-fn a_window_task_tells_where_it_stands_when_it_has_moved() {
-    let mut job = job();
-    let signal = Signal::new();
-    let (input, batches) = channel(8, &signal);
-    let (emitted, emissions) = channel(8, &signal);
-    let mut task = WindowTask::new(batches, job.windows.remove(0), emitted, 0);
+fn an_operator_task_tells_where_it_stands_when_it_has_moved() {
+    let mut bench = Bench::new();
     let mut told = |records: &[(u32, i64)]| {
-        input.send(job.source.process(source_batch(records), Some(7)).unwrap().batch);
-        assert_eq!(task.step(Some(7)).unwrap(), Progress::Worked);
-        match emissions.receive() {
+        bench.read(records);
+        assert_eq!(bench.step(7), Progress::Worked);
+        assert_eq!(bench.behind.step(Some(7)).unwrap(), Progress::Worked);
+        match bench.behind_emissions.receive() {
             Received::Element(emission) => emission.operator.map(|status| (status.operator, status.standing)),
             _ => None,
         }
     };
     let at = |watermark| Some(("window".into(), OperatorStanding { watermark: Watermark::at(watermark), clock: 7 }));
-    assert_eq!(told(&[(0, 5_000)]), None, "the other partition holds the watermark back");
-    assert_eq!(told(&[(1, 4_000)]), at(4_000));
-    assert_eq!(told(&[(0, 6_000)]), None, "it has not moved");
-    assert_eq!(told(&[(1, 9_000)]), at(6_000));
+    assert_eq!(told(&[(1, 4_000), (0, 4_500)]), at(4_000));
+    assert_eq!(told(&[(1, 9_000)]), at(4_500));
+    assert_eq!(told(&[(0, 6_000)]), at(6_000));
 }

@@ -4,7 +4,7 @@
 
 use tidegate_pipeline::{Accumulation, Early, Late, WindowKind};
 use tidegate_types::batch::{index, index32};
-use tidegate_types::{Millis, Timing, ValueRef};
+use tidegate_types::{EventTime, Millis, Timing, ValueRef};
 use tidegate_windows::{SessionMerge, WindowSpan, covering_windows, is_gone, merge_session};
 
 use super::keys::KeyId;
@@ -25,6 +25,17 @@ enum Target {
     Session { merge: SessionMerge, parts: Vec<u32> },
     /// A slice of sliding windows that share panes.
     Slice(SlicedTarget),
+}
+
+impl Target {
+    /// The end of the last window.
+    fn last_end(&self) -> EventTime {
+        match self {
+            Self::Grid(spans) => spans.last().map_or(EventTime::MIN, |span| span.end),
+            Self::Session { merge, .. } => merge.span.end,
+            Self::Slice(target) => target.last_end(),
+        }
+    }
 }
 
 impl WindowOperator {
@@ -65,11 +76,8 @@ impl WindowOperator {
         if self.must_publish_first(prep, &target, &slots) {
             return false;
         }
-        if prep.may_overflow
-            && let Some(aggregate) = self.overflow(prep, row, key, &target, &slots)
-        {
-            let detail = format!("the sum `{aggregate}` would leave the range of 64-bit integers");
-            self.reject(prep, row, Condemned::by_host(ARITHMETIC_OVERFLOW, detail));
+        if let Some(condemned) = self.refusal(prep, row, key, &target, &slots) {
+            self.reject(prep, row, condemned);
             return true;
         }
         let key = self.keys.find_or_add(hash, encoded);
@@ -157,6 +165,31 @@ impl WindowOperator {
         let pending = |slot: &u32| self.windows.slot(*slot).fires_in == self.run.number;
         let merges = matches!(target, Target::Session { parts, .. } if parts.len() > 1);
         prep.may_overflow || merges || slots.iter().flatten().any(pending)
+    }
+
+    /// Why the row cannot be accumulated: a sum would leave 64 bits, or it takes back a row of which that held.
+    fn refusal(
+        &mut self,
+        prep: &Prep,
+        row: usize,
+        key: Option<KeyId>,
+        target: &Target,
+        slots: &[Option<u32>],
+    ) -> Option<Condemned> {
+        let undoes = prep.batch.is_retraction(row);
+        if undoes && self.refused.take(&prep.batch, row) {
+            let detail = "the record that this one takes back was rejected".to_owned();
+            return Some(Condemned::by_host(ARITHMETIC_OVERFLOW, detail));
+        }
+        if !prep.may_overflow {
+            return None;
+        }
+        let aggregate = self.overflow(prep, row, key, target, slots)?;
+        if self.config.undoes && !undoes {
+            self.refused.note(&prep.batch, row, target.last_end().saturating_add(self.config.lateness.0));
+        }
+        let detail = format!("the sum `{aggregate}` would leave the range of 64-bit integers");
+        Some(Condemned::by_host(ARITHMETIC_OVERFLOW, detail))
     }
 
     fn overflow(

@@ -99,6 +99,13 @@ pub(crate) struct SlicedTarget {
     last_end: EventTime,
 }
 
+impl SlicedTarget {
+    /// The end of the last window.
+    pub(super) fn last_end(self) -> EventTime {
+        self.last_end
+    }
+}
+
 impl Sliced {
     pub(super) fn new(size: Millis, slide: Millis, offset: Millis, lateness: Millis, late: Late) -> Self {
         Self {

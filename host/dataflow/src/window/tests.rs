@@ -7,8 +7,11 @@ use proptest::prelude::*;
 use tidegate_connectors::SourceBatch;
 use tidegate_types::{PaneInfo, PartitionId, Value, Watermark};
 
-use crate::operator::{Operator, OperatorOutput, RECORDS_BEFORE_PAUSE, Work};
-use crate::{Account, Job, JobHooks, JobOptions};
+use crate::operator::{OperatorOutput, RECORDS_BEFORE_PAUSE, Work};
+use crate::{Account, Job, JobHooks, JobOptions, SourcePartition};
+
+pub(in crate::window) mod bench;
+mod order;
 
 /// More windows of a record than an output holds panes.
 const WINDOWS: i64 = 40_000;
@@ -22,7 +25,7 @@ fn job(window: &str, rules: &str) -> Job {
     let options = JobOptions {
         parallelism: 1,
         batch_rows: 1000,
-        partitions: vec![Value::Int(0)],
+        partitions: SourcePartition::of_one_source(&[Value::Int(0)]),
         arrival_field: Some("seen".into()),
         wall_clock: None,
     };
@@ -66,12 +69,14 @@ fn at(times: &[i64]) -> Vec<(i64, Option<i64>)> {
     times.iter().map(|time| (*time, None)).collect()
 }
 
-fn run(mut job: Job, records: &[(i64, Option<i64>)]) -> Ran {
-    let input = job.source.process(batch(records), None).expect("no hook can fail");
+fn run(job: Job, records: &[(i64, Option<i64>)]) -> Ran {
+    let mut job = job.into_steps();
+    let mut input = job.read(batch(records), None).expect("no hook can fail");
     let mut ran = Ran { panes: Vec::new(), pieces: Vec::new(), account: input.account };
     let mut out = OperatorOutput::default();
-    let progress = Arc::clone(&input.batch.progress);
-    let mut work = job.windows[0].process(vec![input.batch], &progress, None, &mut out).expect("no hook can fail");
+    let batch = input.batches.remove(0);
+    let progress = Arc::clone(&batch.progress);
+    let mut work = job.operators[0].process(vec![batch], &progress, None, &mut out).expect("no hook can fail");
     loop {
         let taken = std::mem::take(&mut out);
         ran.account += taken.account;
@@ -83,7 +88,7 @@ fn run(mut job: Job, records: &[(i64, Option<i64>)]) -> Ran {
         }
         match work {
             Work::Done => return ran,
-            Work::Paused => work = job.windows[0].resume(&mut out).expect("no hook can fail"),
+            Work::Paused => work = job.operators[0].resume(&mut out).expect("no hook can fail"),
         }
     }
 }

@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rocksdb::WriteBatch;
+use tidegate_log::append::have_room;
 use tidegate_log::sequence::LastBatch;
 use tidegate_log::{Appended, LogError, OffsetRange, PartitionInfo};
+use tidegate_types::TenantId;
 
 use super::producers::{Producers, Staged};
 use super::{Answer, PartitionCommand, answer};
@@ -25,6 +27,8 @@ pub(super) struct Group<'a> {
     producers: &'a mut Producers,
     batch: WriteBatch,
     changed: Changed,
+    /// Bytes that tenants' streams keep after the commands so far, of those that were asked for.
+    kept: BTreeMap<TenantId, u64>,
 }
 
 /// What a group changes.
@@ -44,7 +48,14 @@ struct ChangedStream {
 
 impl<'a> Group<'a> {
     pub(super) fn new(store: &'a Store, catalog: &'a Catalog, producers: &'a mut Producers) -> Self {
-        Self { store, catalog, producers, batch: WriteBatch::default(), changed: Changed::default() }
+        Self {
+            store,
+            catalog,
+            producers,
+            batch: WriteBatch::default(),
+            changed: Changed::default(),
+            kept: BTreeMap::new(),
+        }
     }
 
     /// Adds a command; its answer waits for the write.
@@ -82,7 +93,7 @@ impl<'a> Group<'a> {
 
     fn append(&mut self, stream: &Arc<Stream>, batch: Prepared) -> Result<Appended, LogError> {
         self.catalog.check(stream)?;
-        if let Some(again) = self.producers.judge(self.store, &self.changed.producers, stream, &batch)? {
+        if let Some(again) = self.judge(stream, &batch)? {
             return Ok(again);
         }
         let changed = self.changed(stream)?;
@@ -91,7 +102,8 @@ impl<'a> Group<'a> {
                 return Err(LogError::Sealed { stream: stream.id.clone(), partition: part.partition });
             }
         }
-        changed.wakes = true;
+        self.take_room(stream, &batch)?;
+        self.changed(stream)?.wakes = true;
         let mut ranges = Vec::with_capacity(batch.parts.len());
         for part in &batch.parts {
             let first = self.put(stream, part, &batch)?;
@@ -105,6 +117,32 @@ impl<'a> Group<'a> {
             self.changed.producers.insert((stream.number, batch.producer), last);
         }
         Ok(appended)
+    }
+
+    /// The answer of the first time, if the batch was appended before.
+    fn judge(&mut self, stream: &Arc<Stream>, batch: &Prepared) -> Result<Option<Appended>, LogError> {
+        self.producers.judge(self.store, self.catalog, &self.changed.producers, stream, batch)
+    }
+
+    /// Counts the batch among what its tenant's streams keep, if it has room there.
+    fn take_room(&mut self, stream: &Stream, batch: &Prepared) -> Result<(), LogError> {
+        let tenant = &stream.id.tenant;
+        if batch.room.is_some() && !self.kept.contains_key(tenant) {
+            self.kept.insert(tenant.clone(), self.kept(tenant));
+        }
+        let Some(kept) = self.kept.get_mut(tenant) else { return Ok(()) };
+        have_room(batch.room, &stream.id, *kept, batch.bytes())?;
+        *kept += batch.bytes();
+        Ok(())
+    }
+
+    /// Bytes that a tenant's streams keep after the commands so far.
+    fn kept(&self, tenant: &TenantId) -> u64 {
+        let of_stream = |stream: &Arc<Stream>| match self.changed.streams.get(&stream.number) {
+            Some(changed) => changed.partitions.iter().map(|info| info.bytes).sum(),
+            None => stream.bytes(),
+        };
+        self.catalog.of_tenant(tenant).iter().map(of_stream).sum()
     }
 
     /// Puts one partition's records: the first one's offset.
@@ -140,6 +178,9 @@ impl<'a> Group<'a> {
             let info = self.changed(stream)?.info(cut.partition);
             info.start = cut.start;
             info.bytes -= cut.bytes;
+            if let Some(kept) = self.kept.get_mut(&stream.id.tenant) {
+                *kept -= cut.bytes;
+            }
             // From the very first on: a file that was given back may have hidden older ones.
             let [lower, upper] = [0, cut.start].map(|last| keys::record(stream.number, cut.partition, last));
             self.batch.delete_range_cf(self.store.records(), lower, upper);

@@ -43,7 +43,7 @@ impl Bench {
     ) -> Receiver<Result<Appended, LogError>> {
         let records = records.iter().map(|(partition, text)| (*partition, Bytes::from_static(text.as_bytes())));
         let producer = Producer { name: producer.into(), sequence };
-        let batch = AppendBatch { records: records.collect(), ingest_time: 1, producer };
+        let batch = AppendBatch { records: records.collect(), ingest_time: 1, producer, room: None };
         let (reply, answer) = sync_channel(1);
         let batch = Prepared::of(&self.stream, batch).unwrap();
         let stream = Arc::clone(&self.stream);

@@ -89,8 +89,10 @@ fn trim_on(log: &RocksLog, times: u64) {
     let producer = Producer { name: "trimmed".into(), sequence: None };
     for _ in 0..times {
         let records = vec![(0, Bytes::from(vec![b'y'; 5_000]))];
-        let appended =
-            log.append(&stream("trimmed"), AppendBatch { records, ingest_time: 1, producer: producer.clone() });
+        let appended = log.append(
+            &stream("trimmed"),
+            AppendBatch { records, ingest_time: 1, producer: producer.clone(), room: None },
+        );
         if appended.and_then(|_| log.retain(1)).is_err() {
             return;
         }

@@ -65,5 +65,5 @@ pub(crate) fn batch(producer: &str, sequence: u64) -> AppendBatch {
     });
     let records = records.collect();
     let sequence = producer.starts_with(COUNTED).then_some(sequence);
-    AppendBatch { records, ingest_time: 1, producer: Producer { name: producer.to_owned(), sequence } }
+    AppendBatch { records, ingest_time: 1, producer: Producer { name: producer.to_owned(), sequence }, room: None }
 }

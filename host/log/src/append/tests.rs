@@ -12,6 +12,7 @@ fn batch(records: &[(u32, &'static str)]) -> AppendBatch {
         records: records.iter().map(|(partition, text)| (*partition, Bytes::from_static(text.as_bytes()))).collect(),
         ingest_time: 7,
         producer: Producer { name: "p".into(), sequence: None },
+        room: None,
     }
 }
 

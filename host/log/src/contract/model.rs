@@ -36,8 +36,8 @@ impl Model {
         Self { spec, partitions, producers: BTreeMap::new() }
     }
 
-    /// The answer (repeated, ranges), or the kind of error.
-    pub(super) fn append(&mut self, batch: &AppendBatch) -> Result<(bool, Ranges), ErrorKind> {
+    /// The answer (repeated, ranges), or the kind of error. All streams keep `kept` bytes.
+    pub(super) fn append(&mut self, batch: &AppendBatch, kept: u64) -> Result<(bool, Ranges), ErrorKind> {
         let limit = usize::try_from(self.spec.max_record_bytes).expect("a small number");
         let bytes: Vec<Bytes> = batch.records.iter().map(|(_, bytes)| bytes.clone()).collect();
         if bytes.is_empty() {
@@ -63,6 +63,10 @@ impl Model {
         }
         if batch.records.iter().any(|(partition, _)| self.part(*partition).sealed) {
             return Err(ErrorKind::Conflict);
+        }
+        let more: u64 = bytes.iter().map(|bytes| bytes.len() as u64).sum();
+        if batch.room.is_some_and(|room| kept + more > room) {
+            return Err(ErrorKind::Quota);
         }
         let before: Vec<usize> = self.partitions.iter().map(|part| part.all.len()).collect();
         for (partition, bytes) in &batch.records {

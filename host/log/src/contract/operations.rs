@@ -6,7 +6,7 @@ use bytes::Bytes;
 use tidegate_types::EventTime;
 
 use super::chance::Chance;
-use super::model::{Model, place};
+use super::model::{Model, Part, place};
 use super::{Subject, stream};
 use crate::{AppendBatch, Created, Producer, Retention, StreamId, StreamSpec};
 
@@ -75,7 +75,9 @@ impl Run {
         // Now and then a clock goes back.
         let back = if self.chance.percent(10) { 50 } else { 0 };
         let name = format!("p{}", self.chance.below(3));
-        AppendBatch { records, ingest_time: self.now - back, producer: Producer { name, sequence: self.some(40) } }
+        let producer = Producer { name, sequence: self.some(40) };
+        let room = self.chance.percent(30).then(|| self.chance.below(20_000));
+        AppendBatch { records, ingest_time: self.now - back, producer, room }
     }
 
     fn append(&mut self, subject: &dyn Subject, id: &StreamId) {
@@ -84,6 +86,7 @@ impl Run {
         let times = 1 + self.chance.below(2);
         for _ in 0..times {
             let got = subject.log().append(id, batch.clone());
+            let kept = self.models.values().flat_map(|model| &model.partitions).map(Part::bytes).sum();
             let Some(model) = self.models.get_mut(id) else {
                 assert!(got.is_err());
                 return;
@@ -92,7 +95,7 @@ impl Run {
                 let ranges = appended.ranges.iter().map(|range| (range.partition, range.first, range.count));
                 (appended.repeated, ranges.collect::<Vec<_>>())
             });
-            assert_eq!(got.map_err(|error| error.kind()), model.append(&batch));
+            assert_eq!(got.map_err(|error| error.kind()), model.append(&batch, kept));
         }
     }
 

@@ -37,8 +37,8 @@ fn a_stream_knows_so_many_producers_and_no_more() {
     log.create(&stream, &spec).unwrap();
     let send = |name: String, sequence| {
         let records = vec![(0, bytes::Bytes::from_static(b"a"))];
-        let producer = crate::Producer { name, sequence: Some(sequence) };
-        log.append(&stream, AppendBatch { records, ingest_time: 1, producer })
+        let producer = Producer { name, sequence: Some(sequence) };
+        log.append(&stream, AppendBatch { records, ingest_time: 1, producer, room: None })
     };
     for number in 0..MAX_PRODUCERS {
         send(number.to_string(), 0).unwrap();

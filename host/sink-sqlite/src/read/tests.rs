@@ -1,10 +1,10 @@
 //! What is asked for is given, page by page, and what is not there is named.
 
 use rusqlite::params;
-use tidegate_types::PaneFields;
+use tidegate_types::{PaneFields, Stamping};
 
 use super::*;
-use crate::SqliteTables;
+use crate::{SqliteTables, Writer};
 
 struct Place {
     _folder: tempfile::TempDir,
@@ -15,9 +15,10 @@ struct Place {
 fn place() -> Place {
     let folder = tempfile::tempdir().expect("a folder");
     let tables = SqliteTables::open(folder.path()).expect("a folder");
-    let fields = PaneFields { keys: vec!["k".into()], values: vec!["v".into()] };
+    let fields = PaneFields { keys: vec!["k".into()], values: vec!["v".into()] }.into();
+    let writer = Writer { job: "j".into(), stamping: Stamping::default() };
     let acme = "acme".parse().expect("a name");
-    drop(tables.sink(&acme, "t", &["k".into()], &fields, u64::MAX).expect("opens"));
+    drop(tables.sink(&acme, "t", &["k".into()], &fields, writer, u64::MAX).expect("opens"));
     let connection = Connection::open(folder.path().join("acme.db")).expect("a file");
     for key in 0..10_i64 {
         let (kind, value): (_, &dyn rusqlite::ToSql) = match key % 3 {
@@ -25,7 +26,7 @@ fn place() -> Place {
             1 => ("it", &"true"),
             _ => ("if", &0.5),
         };
-        let sql = "INSERT INTO t VALUES (?1, ?2, NULL, NULL, 'EARLY', 0, 0, NULL, ?3, ?4, ?5, 1)";
+        let sql = "INSERT INTO t VALUES (?1, ?2, NULL, NULL, 'EARLY', 0, 0, NULL, ?3, ?4, ?5, 0, 0, NULL, 1)";
         let encoded = key.to_be_bytes();
         connection.execute(sql, params![key, value, 100 - key, encoded.as_slice(), kind]).expect("written");
     }
@@ -37,7 +38,7 @@ fn place_of(texts: &[String]) -> Place {
     let place = place();
     let connection = Connection::open(place._folder.path().join("acme.db")).expect("a file");
     connection.execute_batch("DELETE FROM t; BEGIN").expect("written");
-    let sql = "INSERT INTO t VALUES (?1, 1, NULL, NULL, 'EARLY', 0, 0, NULL, ?2, ?3, 'ti', 1)";
+    let sql = "INSERT INTO t VALUES (?1, 1, NULL, NULL, 'EARLY', 0, 0, NULL, ?2, ?3, 'ti', 0, 0, NULL, 1)";
     for (change, text) in (1_i64..).zip(texts) {
         connection.execute(sql, params![text, change, text.as_bytes()]).expect("written");
     }

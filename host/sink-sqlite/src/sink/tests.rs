@@ -5,13 +5,14 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 use tidegate_formats::PaneEncoder;
-use tidegate_types::{Column, PaneInfo, TenantId, Timing, Value, Watermark};
+use tidegate_types::{Column, PaneFields, PaneInfo, PaneOp, Stamp, TenantId, Timing, Value, Watermark};
 
 use super::*;
 use crate::{RowOrder, RowQuery, SqliteTables};
 
 mod chance;
 mod model;
+mod versions;
 
 /// A tenant's tables in a folder that goes away with it.
 struct Place {
@@ -31,8 +32,17 @@ impl Place {
         self.folder.path().join("acme.db")
     }
 
+    /// A sink of the job `j` at its first start.
     fn sink(&self, key: &[&str], fields: &PaneFields) -> SqliteSink {
-        self.tables.sink(&self.tenant, "t", &owned(key), fields, u64::MAX).expect("opens")
+        self.sink_of(writer("j", 0, 1), key, fields)
+    }
+
+    fn sink_of(&self, writer: Writer, key: &[&str], fields: &PaneFields) -> SqliteSink {
+        self.opened("t", writer, key, fields).expect("opens")
+    }
+
+    fn opened(&self, table: &str, by: Writer, key: &[&str], fields: &PaneFields) -> Result<SqliteSink, TableError> {
+        self.tables.sink(&self.tenant, table, &owned(key), &fields.clone().into(), by, u64::MAX)
     }
 
     /// All rows in the order of the key, as lines.
@@ -58,6 +68,11 @@ fn fields(keys: &[&str], values: &[&str]) -> PaneFields {
     PaneFields { keys: owned(keys), values: owned(values) }
 }
 
+/// A start of a job with this precedence, whose rows bear no stamps.
+fn writer(job: &str, precedence: i32, restore_epoch: u64) -> Writer {
+    Writer { job: job.into(), stamping: Stamping { stamp: Stamp::default(), precedence, restore_epoch } }
+}
+
 /// One pane.
 #[derive(Debug, Clone)]
 struct Pane {
@@ -70,7 +85,8 @@ impl Pane {
     fn new(keys: Vec<Value>, window: Option<(i64, i64)>, index: u64, values: Vec<Value>) -> Self {
         let timing = if index == 0 { Timing::OnTime } else { Timing::Late };
         let watermark = Watermark::at(1_761_126_151_250);
-        let info = PaneInfo { window, timing, index, is_last: index == 3, watermark, op: PaneOp::Insert };
+        let (is_last, op, fired_at) = (index == 3, PaneOp::Insert, 1_761_126_151_900);
+        let info = PaneInfo { window, timing, index, is_last, watermark, op, fired_at };
         Self { keys, values, info }
     }
 
@@ -88,6 +104,7 @@ fn batch(panes: &[Pane]) -> PaneBatch {
         keys: columns(|pane| &pane.keys, first.keys.len()),
         values: columns(|pane| &pane.values, first.values.len()),
         infos: panes.iter().map(|pane| pane.info).collect(),
+        order: None,
     }
 }
 
@@ -115,7 +132,7 @@ fn a_row_is_read_as_the_line_of_its_pane() {
     ];
     let pane = Pane::new(vec![Value::from("a")], WINDOW, 3, values);
     let mut sink = place.sink(&["k"], &names);
-    sink.write(&batch(std::slice::from_ref(&pane))).expect("written");
+    sink.write_panes(&batch(std::slice::from_ref(&pane))).expect("written");
     assert_eq!(place.rows(), Vec::<String>::new(), "nothing is out before the flush");
     sink.flush().expect("flushed");
     assert_eq!(place.rows(), [line(&names, &pane)]);
@@ -136,7 +153,7 @@ fn a_null_key_is_replaced_like_any_other() {
     let pane = |key: Value, n| Pane::new(vec![key], WINDOW, 0, vec![Value::Int(n)]);
     let global = |n| Pane::new(vec![Value::Null], None, 0, vec![Value::Int(n)]);
     for n in 0..3 {
-        sink.write(&batch(&[pane(Value::Null, n), pane(Value::from(""), n), global(n)])).expect("written");
+        sink.write_panes(&batch(&[pane(Value::Null, n), pane(Value::from(""), n), global(n)])).expect("written");
         sink.flush().expect("flushed");
     }
     let expected = [global(2), pane(Value::Null, 2), pane(Value::from(""), 2)].map(|pane| line(&names, &pane));
@@ -150,8 +167,8 @@ fn keys_of_one_number_in_three_kinds_are_three_rows() {
     let mut sink = place.sink(&["k"], &names);
     let keys = [Value::Int(1), Value::Float(1.0), Value::from("1")];
     let panes: Vec<Pane> = keys.into_iter().map(|key| Pane::new(vec![key], WINDOW, 0, Vec::new())).collect();
-    sink.write(&batch(&panes)).expect("written");
-    sink.write(&batch(&panes)).expect("written");
+    sink.write_panes(&batch(&panes)).expect("written");
+    sink.write_panes(&batch(&panes)).expect("written");
     sink.flush().expect("flushed");
     assert_eq!(place.rows(), panes.iter().map(|pane| line(&names, pane)).collect::<Vec<_>>());
 }
@@ -162,40 +179,20 @@ fn a_retraction_deletes_the_row_that_it_speaks_of_and_no_newer_one() {
     let names = fields(&["k"], &["n"]);
     let pane = |index, n| Pane::new(vec![Value::Int(1)], WINDOW, index, vec![Value::Int(n)]);
     let mut sink = place.sink(&["k"], &names);
-    sink.write(&batch(&[pane(0, 5), pane(0, 5).retraction()])).expect("written");
+    sink.write_panes(&batch(&[pane(0, 5), pane(0, 5).retraction()])).expect("written");
     sink.flush().expect("flushed");
     assert_eq!(place.rows(), Vec::<String>::new());
     // The usual order: the row is taken back and stated again.
-    sink.write(&batch(&[pane(0, 5), pane(0, 5).retraction(), pane(1, 6)])).expect("written");
+    sink.write_panes(&batch(&[pane(0, 5), pane(0, 5).retraction(), pane(1, 6)])).expect("written");
     sink.flush().expect("flushed");
     assert_eq!(place.rows(), [line(&names, &pane(1, 6))]);
     // The row is a newer one of the same window, and of another window with the same key.
-    sink.write(&batch(&[pane(0, 5).retraction()])).expect("written");
+    sink.write_panes(&batch(&[pane(0, 5).retraction()])).expect("written");
     let mut other = pane(1, 6);
     other.info.window = Some((0, 60_000));
-    sink.write(&batch(&[other.retraction()])).expect("written");
+    sink.write_panes(&batch(&[other.retraction()])).expect("written");
     sink.flush().expect("flushed");
     assert_eq!(place.rows(), [line(&names, &pane(1, 6))]);
-}
-
-#[test]
-fn a_run_retracts_no_row_of_an_earlier_run_and_fences_that_run() {
-    let place = Place::new();
-    let names = fields(&["k"], &["n"]);
-    let pane = |n| Pane::new(vec![Value::Int(1)], WINDOW, 0, vec![Value::Int(n)]);
-    let mut first = place.sink(&["k"], &names);
-    first.write(&batch(&[pane(1)])).expect("written");
-    first.flush().expect("flushed");
-    let mut second = place.sink(&["k"], &names);
-    second.write(&batch(&[pane(1).retraction()])).expect("written");
-    second.flush().expect("flushed");
-    assert_eq!(place.rows(), [line(&names, &pane(1))]);
-
-    first.write(&batch(&[pane(9)])).expect("gathered");
-    let refused = first.flush().expect_err("fenced");
-    let cause = std::error::Error::source(&refused).map(ToString::to_string);
-    assert_eq!(cause.as_deref(), Some("another run writes this table now"));
-    assert_eq!(place.rows(), [line(&names, &pane(1))]);
 }
 
 #[test]
@@ -204,9 +201,9 @@ fn a_table_with_other_columns_or_another_key_is_refused_by_name() {
     let names = fields(&["k"], &["n"]);
     drop(place.sink(&["k"], &names));
     let refused = |key: &[&str], names: &PaneFields| {
-        let error =
-            place.tables.sink(&place.tenant, "t", &owned(key), names, u64::MAX).err().expect("refused").to_string();
-        let checked = place.tables.check(&place.tenant, "t", &owned(key), names).expect_err("refused").to_string();
+        let error = place.opened("t", writer("j", 0, 1), key, names).err().expect("refused").to_string();
+        let names = names.clone().into();
+        let checked = place.tables.check(&place.tenant, "t", &owned(key), &names).expect_err("refused").to_string();
         assert_eq!(error, checked);
         error
     };
@@ -216,9 +213,9 @@ fn a_table_with_other_columns_or_another_key_is_refused_by_name() {
          [k]; name another table in `sink.table`"
     );
     assert!(refused(&["k", "window_start"], &names).contains("the key [k, window_start]"));
-    let other =
-        place.tables.sink(&place.tenant, "T", &owned(&["k"]), &names, u64::MAX).err().expect("refused").to_string();
+    let other = place.opened("T", writer("j", 0, 1), &["k"], &names).err().expect("refused").to_string();
     assert!(other.contains("is there as `t`"), "{other}");
+    let names = names.into();
     place.tables.check(&place.tenant, "t", &owned(&["k"]), &names).expect("the same table");
     place.tables.check(&place.tenant, "u", &owned(&["k"]), &names).expect("a table that is not there");
     assert_eq!(place.tables.list(&place.tenant).expect("reads").len(), 1, "a check makes nothing");
@@ -231,8 +228,10 @@ fn hostile_names_are_names() {
     let names = fields(&[hostile, "select"], &["'", "order by", "\u{202e}"]);
     let values = vec![Value::Int(1), Value::Int(2), Value::Int(3)];
     let pane = Pane::new(vec![Value::from(hostile), Value::Null], WINDOW, 0, values);
-    let mut sink = place.tables.sink(&place.tenant, hostile, &owned(&[hostile]), &names, u64::MAX).expect("opens");
-    sink.write(&batch(std::slice::from_ref(&pane))).expect("written");
+    let mut sink = place.opened(hostile, writer("j", 0, 1), &[hostile], &names).expect("opens");
+    // What was taken back has a table of its own.
+    sink.write_panes(&batch(&[pane.clone(), pane.retraction()])).expect("written");
+    sink.write_panes(&batch(std::slice::from_ref(&pane))).expect("written");
     sink.flush().expect("flushed");
     let filter = vec![(hostile.to_owned(), hostile.to_owned())];
     let query = RowQuery { limit: 10, filter, ..RowQuery::default() };
@@ -268,7 +267,7 @@ fn a_reader_sees_whole_transactions_while_rows_are_written() {
     });
     let reader = reader.expect("a thread");
     for n in 0..30 {
-        sink.write(&batch(&of(n))).expect("written");
+        sink.write_panes(&batch(&of(n))).expect("written");
         sink.flush().expect("flushed");
     }
     drop(stop);
@@ -281,7 +280,7 @@ fn many_panes_are_written_without_a_flush() {
     let names = fields(&["k"], &[]);
     let mut sink = place.sink(&["k"], &names);
     let panes: Vec<Pane> = (0..9_000).map(|key| Pane::new(vec![Value::Int(key)], WINDOW, 0, Vec::new())).collect();
-    sink.write(&batch(&panes)).expect("written");
+    sink.write_panes(&batch(&panes)).expect("written");
     assert_eq!(place.rows().len(), 9_000);
 }
 
@@ -312,7 +311,7 @@ fn changes_are_followed_page_by_page() {
     let names = fields(&["k"], &["n"]);
     let pane = |key, n| Pane::new(vec![Value::Int(key)], WINDOW, 0, vec![Value::Int(n)]);
     let mut sink = place.sink(&["k"], &names);
-    sink.write(&batch(&[pane(1, 1), pane(2, 1), pane(3, 1)])).expect("written");
+    sink.write_panes(&batch(&[pane(1, 1), pane(2, 1), pane(3, 1)])).expect("written");
     sink.flush().expect("flushed");
     let ask = |after: Option<String>, limit| {
         let query = RowQuery { order: RowOrder::Changed, after, limit, ..RowQuery::default() };
@@ -323,10 +322,10 @@ fn changes_are_followed_page_by_page() {
     let (rows, next) = ask(None, 2);
     assert_eq!(rows, lines(&[pane(1, 1), pane(2, 1)]));
     // A row that is written again moves behind the others; another run goes on counting.
-    sink.write(&batch(&[pane(1, 2)])).expect("written");
+    sink.write_panes(&batch(&[pane(1, 2)])).expect("written");
     sink.flush().expect("flushed");
     let mut sink = place.sink(&["k"], &names);
-    sink.write(&batch(&[pane(2, 2)])).expect("written");
+    sink.write_panes(&batch(&[pane(2, 2)])).expect("written");
     sink.flush().expect("flushed");
     let (rows, next) = ask(next, 10);
     assert_eq!(rows, lines(&[pane(3, 1), pane(1, 2), pane(2, 2)]));
@@ -338,12 +337,13 @@ fn tables_that_have_reached_their_bytes_take_no_more_and_keep_what_they_have() {
     let place = Place::new();
     let names = fields(&["k"], &["v"]);
     let limit = 256 << 10;
-    let open = |table: &str| place.tables.sink(&place.tenant, table, &owned(&["k"]), &names, limit);
+    let (fields, key) = (names.clone().into(), owned(&["k"]));
+    let open = |table: &str| place.tables.sink(&place.tenant, table, &key, &fields, writer("j", 0, 1), limit);
     let pane = |key: i64| Pane::new(vec![Value::Int(key)], None, 0, vec![Value::Text("x".repeat(10_000).into())]);
     let mut sink = open("t").expect("opens");
     let mut written = 0;
     let error = loop {
-        sink.write(&batch(&[pane(written)])).expect("gathered");
+        sink.write_panes(&batch(&[pane(written)])).expect("gathered");
         match sink.flush() {
             Ok(()) => written += 1,
             Err(error) => break error,
@@ -360,7 +360,7 @@ fn tables_that_have_reached_their_bytes_take_no_more_and_keep_what_they_have() {
     assert!(std::fs::metadata(place.file()).expect("a file").len() <= limit);
     // Rows that are there are written again, and no other table gets room that is not there.
     let mut sink = open("t").expect("opens again");
-    sink.write(&batch(&[pane(0)])).expect("gathered");
+    sink.write_panes(&batch(&[pane(0)])).expect("gathered");
     sink.flush().expect("a row in place of another");
     let refused = (0..100).map(|number| open(&format!("t{number}"))).find_map(Result::err).expect("a limit is met");
     assert!(matches!(refused, TableError::Full { .. }), "{refused}");

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tidegate_dataflow::OperatorStanding;
 use tidegate_dataflow::channel::{Signal, channel};
+use tidegate_types::RowBatch;
 
 use super::*;
 
@@ -14,8 +15,13 @@ struct Counting {
     flushed: Arc<AtomicUsize>,
 }
 
-impl PaneSink for Counting {
-    fn write(&mut self, _panes: &PaneBatch) -> Result<(), SinkError> {
+impl ResultSink for Counting {
+    fn write_panes(&mut self, _panes: &PaneBatch) -> Result<(), SinkError> {
+        self.written.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn write_rows(&mut self, _rows: &RowBatch) -> Result<(), SinkError> {
         self.written.fetch_add(1, Ordering::Relaxed);
         Ok(())
     }
@@ -30,9 +36,9 @@ impl PaneSink for Counting {
 fn what_was_emitted_is_out_before_the_task_waits() {
     let (sender, receiver) = channel(4, &Signal::new());
     let sink = Counting::default();
-    let outputs = Outputs { panes: Box::new(sink.clone()), too_late: None, duplicates: None, dead_letters: None };
+    let outputs = Outputs { results: vec![Box::new(sink.clone())], too_late: None, duplicates: None, dead_letters: None };
     let mut task = SinkTask::new(vec![receiver], outputs, None, Arc::default());
-    sender.send(Emission { panes: vec![PaneBatch::default()], ..Emission::default() });
+    sender.send(Emission { results: vec![(0, Results::Panes(PaneBatch::default()))], ..Emission::default() });
     assert_eq!(task.step(None).expect("works"), Progress::Worked);
     assert_eq!(sink.flushed.load(Ordering::Relaxed), 0);
     assert_eq!(task.step(None).expect("works"), Progress::Waiting { until: None });
@@ -43,10 +49,10 @@ fn what_was_emitted_is_out_before_the_task_waits() {
 fn a_task_that_never_waits_holds_nothing_back_for_long() {
     let (sender, receiver) = channel(4, &Signal::new());
     let sink = Counting::default();
-    let outputs = Outputs { panes: Box::new(sink.clone()), too_late: None, duplicates: None, dead_letters: None };
+    let outputs = Outputs { results: vec![Box::new(sink.clone())], too_late: None, duplicates: None, dead_letters: None };
     let mut task = SinkTask::new(vec![receiver], outputs, None, Arc::default());
     let mut step = |now: i64| {
-        sender.send(Emission { panes: vec![PaneBatch::default()], ..Emission::default() });
+        sender.send(Emission { results: vec![(0, Results::Panes(PaneBatch::default()))], ..Emission::default() });
         assert_eq!(task.step(Some(now)).expect("works"), Progress::Worked);
         sink.flushed.load(Ordering::Relaxed)
     };
@@ -60,7 +66,9 @@ fn a_task_that_never_waits_holds_nothing_back_for_long() {
 struct Watching(Arc<Mutex<Vec<OperatorStatus>>>);
 
 impl Observer for Watching {
-    fn panes(&mut self, _panes: &PaneBatch) {}
+    fn panes(&mut self, _sink: usize, _panes: &PaneBatch) {}
+
+    fn rows(&mut self, _sink: usize, _rows: &RowBatch) {}
 
     fn progress(&mut self, progress: &RunProgress) {
         self.0.lock().expect("no panic").clone_from(&progress.operators);
@@ -71,13 +79,14 @@ impl Observer for Watching {
 fn whoever_watches_sees_how_far_each_subtask_is() {
     let (sender, receiver) = channel(4, &Signal::new());
     let outputs =
-        Outputs { panes: Box::new(Counting::default()), too_late: None, duplicates: None, dead_letters: None };
+        Outputs { results: vec![Box::new(Counting::default())], too_late: None, duplicates: None, dead_letters: None };
     let seen = Arc::new(Mutex::new(Vec::new()));
     let mut task = SinkTask::new(vec![receiver], outputs, Some(Box::new(Watching(Arc::clone(&seen)))), Arc::default());
     let status = |subtask, watermark| OperatorStatus {
         operator: "window".into(),
         subtask,
         standing: OperatorStanding { watermark: Watermark::at(watermark), clock: NO_CLOCK },
+        state_bytes: 0,
     };
     for (subtask, watermark) in [(1, 5), (0, 7), (1, 6)] {
         sender.send(Emission { operator: Some(status(subtask, watermark)), ..Emission::default() });

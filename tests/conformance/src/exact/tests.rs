@@ -5,7 +5,7 @@ use crate::json::Value;
 
 fn sum(values: &[f64]) -> f64 {
     let values: Vec<Value> = values.iter().map(|x| Value::Float(*x)).collect();
-    ExactSum::of(&values).rounded()
+    ExactSum::of(values.iter().map(|value| (false, value))).rounded()
 }
 
 #[test]
@@ -34,5 +34,5 @@ fn reaches_both_ends_of_the_range() {
 fn adds_integers_exactly() {
     let values =
         [Value::Int(i64::MAX), Value::Int(i64::MAX), Value::Float(0.5), Value::Int(i64::MIN), Value::Int(i64::MIN)];
-    assert_eq!(ExactSum::of(&values).rounded(), -1.5);
+    assert_eq!(ExactSum::of(values.iter().map(|value| (false, value))).rounded(), -1.5);
 }

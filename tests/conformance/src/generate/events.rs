@@ -18,6 +18,8 @@ pub(super) enum Values {
     Numbers,
     /// Integers that are seldom the same.
     Many,
+    /// Floats that add up to floats, and integers.
+    Moderate,
     Texts,
     Anything,
 }
@@ -62,6 +64,7 @@ const FLOATS: &[&str] = &[
     "8.41e21",
     "9007199254740993.0",
 ];
+const MODERATE: &[&str] = &["0.1", "0.2", "2.5", "1.0", "1", "-0.3", "2", "1e16", "-1e16"];
 const TEXTS: &[&str] =
     &[r#""a""#, r#""b""#, r#""""#, r#""é""#, r#""\u00e9""#, r#""Z""#, r#""\ud83d\ude00""#, r#""￿""#, r#""1""#];
 const OTHERS: &[&str] =
@@ -160,14 +163,43 @@ pub(super) fn draw(rng: &mut Rng, plan: &Plan, pipeline: &Value) -> Vec<Vec<Stri
         }
         let late = if rng.chance(60) { 0 } else { rng.within(0, disorder) };
         let at = now + skew[usize::try_from(part).expect("0 to 3")] - late;
-        let line = event(rng, plan, pipeline, (now, part, at));
+        let line = event(rng, plan, punctuated(pipeline.get("source")), (now, part, at));
+        lines[file].push(line);
+    }
+    lines
+}
+
+fn punctuated(source: &Value) -> bool {
+    source.at("watermark.strategy").as_str() == Some("punctuated")
+}
+
+/// The lines of each file of a graph, whose sources are named beside them.
+pub(super) fn draw_graph(rng: &mut Rng, plan: &Plan, sources: &[&Value]) -> Vec<Vec<String>> {
+    let mut lines: Vec<Vec<String>> = vec![Vec::new(); sources.len()];
+    let (disorder, skew) = (*rng.pick(&[0, 3, 8, 15]), *rng.pick(&[0, 0, 3, -6]));
+    let count = *rng.pick(&[4, 8, 20, 40, 60, 100]);
+    let mut now = 0;
+    for _ in 0..count {
+        now += *rng.pick(&[0, 0, 0, 1, 1, 1, 2, 3]);
+        if rng.chance(4) {
+            now += rng.within(5, 40);
+        }
+        let file = *rng.pick(&(0..lines.len()).collect::<Vec<_>>());
+        if plan.broken && rng.chance(12) {
+            lines[file].push((*rng.pick(BROKEN)).to_owned());
+            continue;
+        }
+        let late = if rng.chance(60) { 0 } else { rng.within(0, disorder) };
+        let part = rng.within(0, 3);
+        let at = now + if file == 0 { skew } else { 0 } - late;
+        let line = event(rng, plan, punctuated(sources[file]), (now, part, at));
         lines[file].push(line);
     }
     lines
 }
 
 /// One line; `place` is its arrival, its partition and its event time, in units.
-fn event(rng: &mut Rng, plan: &Plan, pipeline: &Value, place: (i64, i64, i64)) -> String {
+fn event(rng: &mut Rng, plan: &Plan, punctuated: bool, place: (i64, i64, i64)) -> String {
     let (now, part, at) = place;
     let mut t = plan.base + at * plan.unit;
     if rng.chance(10) {
@@ -195,7 +227,7 @@ fn event(rng: &mut Rng, plan: &Plan, pipeline: &Value, place: (i64, i64, i64)) -
         }
     }
     members.extend(fields(rng, plan));
-    if pipeline.at("source.watermark.strategy").as_str() == Some("punctuated") && rng.chance(45) {
+    if punctuated && rng.chance(45) {
         let mark = match rng.within(0, 9) {
             0 => "false".to_owned(),
             1 => (*rng.pick(&["null", "\"soon\"", "1.5", "[]"])).to_owned(),
@@ -229,6 +261,7 @@ fn fields(rng: &mut Rng, plan: &Plan) -> Vec<(&'static str, String)> {
     let pools: &[&[&str]] = match plan.values {
         Values::Small | Values::Many => &[SMALL],
         Values::Huge => &[HUGE],
+        Values::Moderate => &[MODERATE],
         Values::Floats => &[FLOATS],
         Values::Numbers => &[SMALL, FLOATS, HUGE],
         Values::Texts => &[TEXTS],

@@ -59,7 +59,10 @@ pub(super) fn draw(rng: &mut Rng, plan: &Plan) -> Value {
 }
 
 /// So many units, in the largest unit of time that holds it, or in milliseconds.
-fn duration(plan: &Plan, units: i64) -> String {
+pub(super) fn duration(plan: &Plan, units: i64) -> String {
+    if units < 0 {
+        return format!("-{}", duration(plan, -units));
+    }
     let ms = units * plan.unit;
     for (size, name) in [(86_400_000, "d"), (3_600_000, "h"), (60_000, "m"), (1_000, "s")] {
         if ms > 0 && ms % size == 0 && ms / size % 2 == 1 {
@@ -69,7 +72,7 @@ fn duration(plan: &Plan, units: i64) -> String {
     format!("{ms}ms")
 }
 
-fn source(rng: &mut Rng, plan: &Plan) -> Value {
+pub(super) fn source(rng: &mut Rng, plan: &Plan) -> Value {
     let mut watermark: Members = match rng.within(0, 9) {
         0 => vec![("strategy", Value::from("none"))],
         1 => vec![("strategy", Value::from("ascending"))],
@@ -103,7 +106,7 @@ fn source(rng: &mut Rng, plan: &Plan) -> Value {
 }
 
 /// The window, its type, and its size (or gap) in units.
-fn window(rng: &mut Rng, plan: &Plan, lateness: i64) -> (Value, &'static str, i64) {
+pub(super) fn window(rng: &mut Rng, plan: &Plan, lateness: i64) -> (Value, &'static str, i64) {
     let kinds = ["tumbling", "tumbling", "sliding", "sliding", "session", "session", "global"];
     let kind = if plan.sessions { "session" } else { *rng.pick(&kinds) };
     let kind = if plan.wide || plan.shared { "sliding" } else { kind };
@@ -134,7 +137,7 @@ fn window(rng: &mut Rng, plan: &Plan, lateness: i64) -> (Value, &'static str, i6
     (Value::obj(members), kind, size)
 }
 
-fn trigger(rng: &mut Rng, plan: &Plan, kind: &str) -> Members {
+pub(super) fn trigger(rng: &mut Rng, plan: &Plan, kind: &str) -> Members {
     if plan.shared {
         let late = *rng.pick(&["", "every_element", "none"]);
         return if late.is_empty() { Vec::new() } else { vec![("late", Value::from(late))] };

@@ -1,14 +1,17 @@
 //! Section 5: the built-in aggregates, computed anew from all the rows of a pane.
 //!
-//! Invariant: `check` is asked before a row is accepted, so `value` meets only what its function takes.
+//! Invariant: `check` is asked before a row is accepted, so `value` meets only what its function takes. Each aggregate
+//! first takes out, with each retraction, the row that it retracts; `discarding` may leave retractions, which count less
+//! than nothing.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::Record;
-use super::pipeline::Pipeline;
+use super::spec::Spec;
+use super::windows::Record;
 use crate::exact::ExactSum;
 use crate::json::Value;
+use crate::time::Time;
 
 /// One member of `aggregate`.
 pub(super) struct Aggregate<'a> {
@@ -16,8 +19,8 @@ pub(super) struct Aggregate<'a> {
     spec: &'a Value,
 }
 
-pub(super) fn aggregates(pipeline: &Pipeline) -> Vec<Aggregate<'_>> {
-    pipeline.0.get("aggregate").members().map(|(name, spec)| Aggregate { name, spec }).collect()
+pub(super) fn aggregates(spec: &Spec) -> Vec<Aggregate<'_>> {
+    spec.0.get("aggregate").members().map(|(name, spec)| Aggregate { name, spec }).collect()
 }
 
 impl Aggregate<'_> {
@@ -46,51 +49,88 @@ impl Aggregate<'_> {
         }
     }
 
+    /// The values that these records, given in order of arrival, leave to aggregate: each retraction takes out an equal value
+    /// before it. Retractions of what a discarding pane has shown are left over.
+    fn left(&self, records: &[&Record]) -> Vec<Counted> {
+        let mut left: Vec<Counted> = Vec::new();
+        for record in records {
+            let Some(value) = self.counted(&record.row) else { continue };
+            match left.iter().position(|c| record.retracts && !c.retracts && c.value == value) {
+                Some(place) => drop(left.remove(place)),
+                None => left.push(Counted { time: record.time, retracts: record.retracts, value }),
+            }
+        }
+        left
+    }
+
     /// The value of the aggregate in a pane of these records, given in order of arrival.
     pub(super) fn value(&self, records: &[&Record]) -> Value {
-        let counted: Vec<_> = records.iter().filter_map(|r| Some((r.time, self.counted(&r.row)?))).collect();
-        let values = || counted.iter().map(|(_, v)| v);
-        let mut counts: BTreeMap<&Value, usize> = BTreeMap::new();
-        values().for_each(|v| *counts.entry(v).or_default() += 1);
+        let counted = self.left(records);
+        let mut counts: BTreeMap<&Value, i64> = BTreeMap::new();
+        counted.iter().for_each(|c| *counts.entry(&c.value).or_default() += c.sign());
+        counts.retain(|_, n| *n > 0);
+        let n: i64 = counted.iter().map(Counted::sign).sum();
         let found = match self.function() {
-            "count" => return Value::int(counted.len()),
+            "count" => return n.into(),
             // `approx_count_distinct` is compared with a tolerance: the reference counts exactly.
             "count_distinct" | "approx_count_distinct" => return Value::int(counts.len()),
             _ if counted.is_empty() => return Value::Null,
-            "sum" => match integer_total(values().cloned()) {
+            "sum" => match integer_total(&counted) {
                 Some(total) => return Value::Int(i64::try_from(total).expect("a record that overflows is rejected")),
-                None => return float(ExactSum::of(values()).rounded()),
+                None => return float(exact_sum(&counted)),
             },
-            "avg" => return float(ExactSum::of(values()).rounded() / counted.len() as f64),
+            "avg" => return float(exact_sum(&counted) / n as f64),
             "top_k" => return top_k(&counts, self.spec.get("k")),
             "min" => counts.keys().next().copied(),
             "max" => counts.keys().next_back().copied(),
             // "Of equal times the first, the last to arrive", as `min_by_key` and `max_by_key` have it.
-            "first" => counted.iter().min_by_key(|(t, _)| *t).map(|(_, v)| v),
-            "last" => counted.iter().max_by_key(|(t, _)| *t).map(|(_, v)| v),
+            "first" => counted.iter().min_by_key(|c| c.time).map(|c| &c.value),
+            "last" => counted.iter().max_by_key(|c| c.time).map(|c| &c.value),
             other => panic!("no aggregate: {other}"),
         };
         found.expect("there are values").clone()
     }
 }
 
-/// Why a row is rejected whole, if it is: looked at for each of the accumulators that would take it.
-pub(super) fn check(all: &[Aggregate], row: &Value, accumulators: &[Vec<&Record>]) -> Result<(), &'static str> {
-    if all.iter().any(|a| a.counted(row).is_some_and(|v| !a.takes(&v))) {
-        return Err("type-mismatch");
+/// A value that an aggregate counts, or takes back.
+struct Counted {
+    time: Time,
+    retracts: bool,
+    value: Value,
+}
+
+impl Counted {
+    fn sign(&self) -> i64 {
+        if self.retracts { -1 } else { 1 }
+    }
+}
+
+/// Why a record is rejected whole, and by which aggregate: looked at for each of the accumulators that would take it.
+pub(super) fn check<'a>(
+    all: &[Aggregate<'a>],
+    record: &Record,
+    accumulators: &[Vec<&Record>],
+) -> Result<(), (&'static str, &'a str)> {
+    if let Some(wrong) = all.iter().find(|a| a.counted(&record.row).is_some_and(|v| !a.takes(&v))) {
+        return Err(("type-mismatch", wrong.name));
     }
     let overflows = |a: &Aggregate, records: &[&Record]| {
-        let old = records.iter().filter_map(|r| a.counted(&r.row));
-        integer_total(old.chain(a.counted(row))).is_some_and(|total| i64::try_from(total).is_err())
+        let all: Vec<&Record> = records.iter().copied().chain([record]).collect();
+        integer_total(&a.left(&all)).is_some_and(|total| i64::try_from(total).is_err())
     };
     let mut sums = all.iter().filter(|a| a.function() == "sum");
-    let some = sums.any(|a| accumulators.iter().any(|records| overflows(a, records)));
-    if some { Err("arithmetic-overflow") } else { Ok(()) }
+    let some = sums.find(|a| accumulators.iter().any(|records| overflows(a, records)));
+    some.map_or(Ok(()), |a| Err(("arithmetic-overflow", a.name)))
 }
 
 /// The total of integers; `None` "With any float among them".
-fn integer_total(mut values: impl Iterator<Item = Value>) -> Option<i128> {
-    values.try_fold(0, |total: i128, v| Some(total + i128::from(v.as_int()?)))
+fn integer_total(counted: &[Counted]) -> Option<i128> {
+    let all = counted.iter().map(|c| Some(i128::from(c.sign()) * i128::from(c.value.as_int()?)));
+    all.sum()
+}
+
+fn exact_sum(counted: &[Counted]) -> f64 {
+    ExactSum::of(counted.iter().map(|c| (c.retracts, &c.value))).rounded()
 }
 
 /// "In JSON output NaN and the infinities are null."
@@ -99,10 +139,10 @@ fn float(x: f64) -> Value {
 }
 
 /// "most frequent first, of equal counts the smaller value first"
-fn top_k(counts: &BTreeMap<&Value, usize>, k: &Value) -> Value {
+fn top_k(counts: &BTreeMap<&Value, i64>, k: &Value) -> Value {
     let k = usize::try_from(k.as_int().expect("top_k has a k")).expect("k is positive");
     let mut ranked: Vec<_> = counts.iter().collect();
     ranked.sort_by_key(|(value, count)| (Reverse(**count), **value));
-    let entry = |(v, count): (&&Value, &usize)| Value::obj([("value", (*v).clone()), ("count", Value::int(*count))]);
+    let entry = |(v, count): (&&Value, &i64)| Value::obj([("value", (*v).clone()), ("count", (*count).into())]);
     Value::Arr(ranked.into_iter().take(k).map(entry).collect())
 }

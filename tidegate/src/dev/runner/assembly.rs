@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use tidegate_connectors::{LogSource, Source, Start, StopFlag};
 use tidegate_coordinator::{JobStreams, ResolvedComponent, StartError, StartJob};
-use tidegate_dataflow::{Job, JobOptions};
+use tidegate_dataflow::{Job, JobOptions, SourcePartition};
 use tidegate_log::{StreamId, StreamInfo};
-use tidegate_pipeline::Pipeline;
+use tidegate_pipeline::{NamedHook, Pipeline};
 use tidegate_registry::{Artifact, Fetched, GrantedLimits};
 use tidegate_sandbox::{Component, ComponentDigest, OpenOptions};
 use tidegate_tenancy::TenantLimits;
@@ -26,7 +26,7 @@ use super::reasons::{invalid, lost, not_opened, stream_refused};
 use super::standing::{Standing, Watching};
 use super::tenants::TenantHost;
 use crate::cli::MAX_PARALLELISM;
-use crate::hooks::{self, Named, Opener};
+use crate::hooks::{self, Opener};
 
 /// The most rows of a batch, as `tidegate run` has it.
 const BATCH_ROWS: usize = 1024;
@@ -107,7 +107,7 @@ impl Assembly {
 
     /// The input stream, which must be there.
     fn input(&self) -> Result<StreamInfo, StartError> {
-        let name = self.pipeline().source.log.parse().map_err(|error| invalid("source.log", error))?;
+        let name = self.pipeline().sources[0].log.parse().map_err(|error| invalid("source.log", error))?;
         let stream = StreamId { tenant: self.job.key.tenant.clone(), name };
         self.parts.log.describe(&stream).map_err(|error| stream_refused("source.log", &error))
     }
@@ -116,15 +116,14 @@ impl Assembly {
         let pipeline = self.pipeline();
         let loaded = self.load()?;
         let opener = JobOpener { assembly: self, loaded: &loaded };
-        let hooks = hooks::open(pipeline, parallelism, &opener).map_err(|unopened| not_opened(unopened, &self.host))?;
         let options = JobOptions {
             parallelism,
             batch_rows: BATCH_ROWS,
-            partitions,
+            partitions: SourcePartition::of_one_source(&partitions),
             arrival_field: None,
             wall_clock: Some(self.parts.clock.now()),
         };
-        Job::new(pipeline, hooks, options).map_err(|error| invalid(error.path, error.reason))
+        hooks::assemble(pipeline, &opener, options).map_err(|unopened| not_opened(unopened, &self.host))
     }
 
     /// The components, by where the pipeline names them. One that several hooks name is loaded once.
@@ -161,11 +160,11 @@ impl Assembly {
         Opening {
             parts: &self.parts,
             key: &self.job.key,
-            sink: &self.pipeline().sink,
+            sink: &self.pipeline().sinks[0].sink,
             streams,
             limits: &self.limits,
             input,
-            fields: job.pane_fields(),
+            fields: &job.results()[0],
         }
     }
 }
@@ -182,17 +181,17 @@ struct JobOpener<'a> {
 }
 
 impl JobOpener<'_> {
-    fn of(&self, named: &Named<'_>) -> &Loaded {
+    fn of(&self, named: &NamedHook<'_>) -> &Loaded {
         self.loaded.get(named.path.as_str()).expect("the coordinator resolves a component for each hook")
     }
 }
 
 impl Opener for JobOpener<'_> {
-    fn component(&self, named: &Named<'_>) -> &Component {
+    fn component(&self, named: &NamedHook<'_>) -> &Component {
         &self.of(named).component
     }
 
-    fn options(&self, named: &Named<'_>) -> OpenOptions {
+    fn options(&self, named: &NamedHook<'_>) -> OpenOptions {
         let loaded = self.of(named);
         let log = JobLog::new(self.assembly.job.key.clone(), named.hook.uid.clone(), loaded.written.clone());
         OpenOptions {

@@ -5,12 +5,13 @@
 
 use std::sync::Arc;
 
-use tidegate_connectors::{LogPaneSink, LogSideSink, NoRoom, PaneSink, Room, SideSink, SinkError};
+use tidegate_connectors::{LogResultSink, LogSideSink, ResultSink, SideSink, SinkError};
 use tidegate_coordinator::{JobKey, JobStreams, StartError};
-use tidegate_log::{ErrorKind, Log, LogError, MAX_RECORD_BYTES, Retention, StreamId, StreamInfo, StreamSpec};
+use tidegate_log::{ErrorKind, LogError, MAX_RECORD_BYTES, Retention, StreamId, StreamInfo, StreamSpec};
 use tidegate_pipeline::Sink;
+use tidegate_sink_sqlite::Writer;
 use tidegate_tenancy::TenantLimits;
-use tidegate_types::{PaneFields, TenantId};
+use tidegate_types::{ResultFields, Stamping};
 use tidegate_worker::Outputs;
 
 use super::RunnerParts;
@@ -28,7 +29,7 @@ pub(super) struct Opening<'a> {
     pub(super) limits: &'a TenantLimits,
     /// The input stream.
     pub(super) input: &'a StreamInfo,
-    pub(super) fields: &'a PaneFields,
+    pub(super) fields: &'a ResultFields,
 }
 
 impl Opening<'_> {
@@ -36,7 +37,7 @@ impl Opening<'_> {
     pub(super) fn check(&self) -> Result<(), StartError> {
         match self.sink {
             Sink::UpsertStore { table, key } => {
-                let checked = self.parts.tables.check(&self.key.tenant, table, key, self.fields);
+                let checked = self.parts.tables.check(&self.key.tenant, table, key, &self.fields.clone().into());
                 checked.map_err(|error| table_refused(&error))?;
             }
             Sink::Log { .. } => {}
@@ -78,7 +79,7 @@ impl Opening<'_> {
             self.create(path, name)?;
         }
         Ok(Outputs {
-            panes: self.panes()?,
+            results: vec![self.panes()?],
             too_late: self.streams.too_late.as_deref().map(|name| self.side("late_side_output", name)).transpose()?,
             // Counted only: no key of the pipeline names a stream for them.
             duplicates: None,
@@ -86,18 +87,20 @@ impl Opening<'_> {
         })
     }
 
-    fn panes(&self) -> Result<Box<dyn PaneSink>, StartError> {
+    fn panes(&self) -> Result<Box<dyn ResultSink>, StartError> {
         match self.sink {
             Sink::UpsertStore { table, key } => {
-                let sink = self.parts.tables.sink(&self.key.tenant, table, key, self.fields, self.limits.log_bytes);
+                let writer = Writer { job: self.key.name.to_string(), stamping: Stamping::default() };
+                let (tenant, fields, limit) = (&self.key.tenant, self.fields.clone().into(), self.limits.log_bytes);
+                let sink = self.parts.tables.sink(tenant, table, key, &fields, writer, limit);
                 Ok(Box::new(sink.map_err(|error| table_refused(&error))?))
             }
             Sink::Log { log } => {
                 let stream = self.stream("sink.log", log)?;
                 let (parts, producer) = (self.parts, self.producer());
-                let sink =
-                    LogPaneSink::open(Arc::clone(&parts.log), stream, producer, Arc::clone(&parts.clock), self.fields);
-                Ok(Box::new(sink.map_err(|error| sink_refused("sink.log", &error))?.within(self.room())))
+                let (log, clock) = (Arc::clone(&parts.log), Arc::clone(&parts.clock));
+                let sink = LogResultSink::open(log, stream, producer, clock, self.fields, Stamping::default());
+                Ok(Box::new(sink.map_err(|error| sink_refused("sink.log", &error))?.within(self.limits.log_bytes)))
             }
             other => Err(not_there(other)),
         }
@@ -106,11 +109,7 @@ impl Opening<'_> {
     fn side(&self, path: &'static str, name: &str) -> Result<Box<dyn SideSink>, StartError> {
         let (log, clock) = (Arc::clone(&self.parts.log), Arc::clone(&self.parts.clock));
         let sink = LogSideSink::open(log, self.stream(path, name)?, self.producer(), clock);
-        Ok(Box::new(sink.map_err(|error| sink_refused(path, &error))?.within(self.room())))
-    }
-
-    fn room(&self) -> Room {
-        room(Arc::clone(&self.parts.log), self.key.tenant.clone(), self.limits.log_bytes)
+        Ok(Box::new(sink.map_err(|error| sink_refused(path, &error))?.within(self.limits.log_bytes)))
     }
 
     fn create(&self, path: &str, name: &str) -> Result<(), StartError> {
@@ -138,22 +137,6 @@ impl Opening<'_> {
     }
 }
 
-/// Whether a tenant's streams may keep so many bytes more. What is appended at the same moment is not counted.
-fn room(log: Arc<dyn Log>, tenant: TenantId, limit: u64) -> Room {
-    Arc::new(move |more| {
-        let streams = log.list(&tenant).map_err(NoRoom::Log)?;
-        let kept: u64 = streams.iter().flat_map(|info| &info.partitions).map(|state| state.bytes).sum();
-        if kept.saturating_add(more) <= limit { Ok(()) } else { Err(NoRoom::Full(full(kept, more, limit))) }
-    })
-}
-
-fn full(kept: u64, more: u64, limit: u64) -> String {
-    format!(
-        "the tenant's streams keep {kept} of at most {limit} bytes (its limit `log_bytes`), and the job writes {more} more; \
-         delete streams, give them a retention, or ask a platform admin for a higher limit"
-    )
-}
-
 /// A sink that this release does not have.
 fn not_there(sink: &Sink) -> StartError {
     let name = match sink {
@@ -175,6 +158,3 @@ fn sink_refused(path: &str, error: &SinkError) -> StartError {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -82,7 +82,9 @@ fn shown(account: &Account) -> RunAccount {
 pub(super) struct Watching(pub(super) Arc<Standing>);
 
 impl Observer for Watching {
-    fn panes(&mut self, _panes: &PaneBatch) {}
+    fn panes(&mut self, _sink: usize, _panes: &PaneBatch) {}
+
+    fn rows(&mut self, _sink: usize, _rows: &RowBatch) {}
 
     fn progress(&mut self, progress: &RunProgress) {
         let mut latest = self.0.latest.lock().unwrap_or_else(PoisonError::into_inner);

@@ -118,7 +118,7 @@ impl Place {
     fn append(&self, tenant: &str, partition: u32, records: &[&str]) {
         let records = records.iter().map(|record| (partition, Bytes::copy_from_slice(record.as_bytes()))).collect();
         let producer = Producer { name: "test".into(), sequence: None };
-        let batch = AppendBatch { records, ingest_time: self.runner.parts.clock.now(), producer };
+        let batch = AppendBatch { records, ingest_time: self.runner.parts.clock.now(), producer, room: None };
         self.runner.parts.log.append(&stream(tenant, "events"), batch).expect("appended");
     }
 
@@ -275,7 +275,7 @@ async fn an_input_that_is_not_there_is_named() {
     let place = Place::new().await;
     let mut job = job("acme", "j", TABLE);
     let mut parsed = (*job.pipeline).clone();
-    "none".clone_into(&mut parsed.pipeline.source.log);
+    "none".clone_into(&mut parsed.pipeline.sources[0].log);
     job.pipeline = Arc::new(parsed);
     let refused = place.runner.check(&job).await.expect_err("refused").to_string();
     assert_eq!(refused, "source.log: stream acme/none: does not exist; create it first");

@@ -6,7 +6,7 @@ use axum::extract::{Path, Request, State};
 use axum::http::HeaderMap;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
-use tidegate_log::{AppendBatch, Appended, Log, MAX_BATCH_BYTES, OffsetRange, Producer, StreamId, StreamInfo};
+use tidegate_log::{AppendBatch, Appended, MAX_BATCH_BYTES, OffsetRange, Producer, StreamId, StreamInfo};
 use tidegate_tenancy::{Permission, TenantLimits};
 use utoipa::{IntoParams, ToSchema};
 
@@ -105,9 +105,9 @@ pub(crate) async fn append_records(
     let body = read_body(body, most, "the tenant's limit `append_bytes`", within).await?;
     let records = records(&body, &limits, &info)?;
     let records = place.deal(&api, &stream, &info, records)?;
-    let batch = AppendBatch { records, ingest_time: api.services.clock.now(), producer };
+    let batch = AppendBatch { records, ingest_time: api.services.clock.now(), producer, room: Some(limits.log_bytes) };
     let (log, id) = (Arc::clone(&api.services.log), stream.clone());
-    let appended = api.places.call(&scope.tenant, move || append(&*log, &id, batch, &limits)).await??;
+    let appended = api.places.call(&scope.tenant, move || log.append(&id, batch)).await??;
     json(&document(&stream, appended))
 }
 
@@ -179,14 +179,6 @@ impl Where {
             }
         }
     }
-}
-
-/// Appends if the tenant's log has room. What runs at the same moment is not counted, so the limit can be passed by the
-/// tenant's concurrent requests, once.
-fn append(log: &dyn Log, stream: &StreamId, batch: AppendBatch, limits: &TenantLimits) -> Answer<Appended> {
-    let kept = log.list(&stream.tenant)?.iter().flat_map(|info| &info.partitions).map(|state| state.bytes).sum();
-    limits.room("log_bytes", kept, u64::try_from(batch.bytes()).unwrap_or(u64::MAX))?;
-    Ok(log.append(stream, batch)?)
 }
 
 fn document(stream: &StreamId, appended: Appended) -> AppendedDocument {

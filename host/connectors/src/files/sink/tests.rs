@@ -1,6 +1,6 @@
-//! Panes and side records as lines of files.
+//! Results and side records as lines of files.
 
-use tidegate_types::{Column, PaneInfo, PaneOp, Timing, ValueRef, Watermark};
+use tidegate_types::{Column, PaneFields, PaneInfo, PaneOp, Stamp, Timing, ValueRef, Watermark};
 
 use super::*;
 use crate::files::Output;
@@ -14,27 +14,75 @@ fn panes(rows: u64) -> PaneBatch {
         is_last: false,
         watermark: Watermark::MIN,
         op: PaneOp::Insert,
+        fired_at: 1_500,
     };
     let values = (0..i64::try_from(rows).unwrap()).map(ValueRef::Int);
-    PaneBatch { keys: vec![], values: vec![Column::of_values(values)], infos: (0..rows).map(info).collect() }
+    PaneBatch {
+        keys: vec![],
+        values: vec![Column::of_values(values)],
+        infos: (0..rows).map(info).collect(),
+        order: None,
+    }
 }
 
-fn fields() -> PaneFields {
-    PaneFields { keys: vec![], values: vec!["n".into()] }
+fn fields() -> ResultFields {
+    PaneFields { keys: vec![], values: vec!["n".into()] }.into()
+}
+
+/// Stamps of every kind.
+fn stamping() -> Stamping {
+    let stamp = Stamp { version: true, completeness: true, generated_at: true };
+    Stamping { stamp, precedence: 2, restore_epoch: 0 }
+}
+
+/// What a sink puts into a file.
+fn written(fields: &ResultFields, stamping: Stamping, write: impl FnOnce(&mut FileResultSink)) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("results");
+    let output = Output::File(path.clone()).open("--output").unwrap();
+    let mut sink = FileResultSink::begin(output, fields, stamping).unwrap();
+    write(&mut sink);
+    sink.flush().unwrap();
+    std::fs::read_to_string(path).unwrap()
 }
 
 #[test]
 fn writes_panes_line_by_line() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("panes");
-    let mut sink = FilePaneSink::begin(Output::File(path.clone()).open("--output").unwrap(), &fields()).unwrap();
-    for _ in 0..30 {
-        sink.write(&panes(100)).unwrap();
-    }
-    sink.flush().unwrap();
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = written(&fields(), Stamping::default(), |sink| {
+        for _ in 0..30 {
+            sink.write_panes(&panes(100)).unwrap();
+        }
+    });
     assert_eq!(text.lines().count(), 3_000);
     assert!(text.starts_with("{\"window_start\":null,\"window_end\":null,\"n\":0,\"pane\":"));
+}
+
+#[test]
+fn stamped_panes_and_rows_say_how_new_they_are() {
+    let line = written(&fields(), stamping(), |sink| sink.write_panes(&panes(1)).unwrap());
+    let expected = concat!(
+        r#"{"window_start":null,"window_end":null,"n":0,"pane":{"timing":"EARLY","index":0,"is_last":false},"watermark":null,"#,
+        r#""version":{"precedence":2,"restore_epoch":0,"pane_index":0},"completeness":"provisional","#,
+        r#""generated_at":"1970-01-01T00:00:01.500Z"}"#,
+        "\n"
+    );
+    assert_eq!(line, expected);
+    let rows = RowBatch {
+        columns: vec![Column::of_values([ValueRef::Int(4)])],
+        times: vec![60_000],
+        watermarks: vec![Watermark::at(59_000)],
+        emitted_at: vec![61_000],
+        order: None,
+    };
+    let fields = ResultFields::Rows(vec!["n".into()]);
+    let line = written(&fields, stamping(), |sink| sink.write_rows(&rows).unwrap());
+    let expected = concat!(
+        r#"{"n":4,"time":"1970-01-01T00:01:00Z","watermark":"1970-01-01T00:00:59Z","#,
+        r#""version":{"precedence":2,"restore_epoch":0,"pane_index":0},"completeness":"on_time","#,
+        r#""generated_at":"1970-01-01T00:01:01Z"}"#,
+        "\n"
+    );
+    assert_eq!(line, expected);
 }
 
 #[test]
@@ -53,8 +101,8 @@ fn a_reader_that_closes_is_told_apart_from_a_failure() {
     let (reader, writer) = io::pipe().unwrap();
     drop(reader);
     let writer = Writer { output: "standard output".into(), to: Box::new(writer), held: Vec::new() };
-    let mut sink = FilePaneSink { writer, encoder: PaneEncoder::new(&fields()) };
-    sink.write(&panes(1)).unwrap();
+    let mut sink = FileResultSink { writer, encoder: ResultEncoder::new(&fields(), Stamping::default()) };
+    sink.write_panes(&panes(1)).unwrap();
     assert!(sink.flush().unwrap_err().is_closed());
 }
 

@@ -7,5 +7,6 @@ mod decide;
 mod emit;
 mod job;
 mod model;
+mod order;
 mod random;
 mod script;

@@ -1,6 +1,6 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
-use tidegate_types::{Column, Field, Timing, Value};
+use tidegate_types::{Column, Field, NO_CLOCK, Stamp, Timing, Value, Watermark};
 
 use super::*;
 use crate::json::arbitrary;
@@ -17,6 +17,7 @@ fn info() -> PaneInfo {
         is_last: false,
         watermark: Watermark::at(START + 91_000),
         op: PaneOp::Insert,
+        fired_at: START + 92_001,
     }
 }
 
@@ -33,6 +34,7 @@ fn campaign() -> (PaneFields, PaneBatch) {
         keys: vec![one("c-7781".into()), one("VN".into())],
         values: vec![one(18_240.into()), one(311.into()), one(9_120_000.into())],
         infos: vec![info()],
+        order: None,
     };
     (fields, panes)
 }
@@ -65,6 +67,45 @@ fn a_retraction_is_its_record_and_says_so() {
 }
 
 #[test]
+fn stamps_stand_behind_the_watermark_and_before_the_operation() {
+    let (fields, mut panes) = campaign();
+    panes.infos[0].op = PaneOp::Retract;
+    let with = |stamp: Stamp, panes: &PaneBatch| {
+        let stamping = Stamping { stamp, precedence: -5, restore_epoch: 12 };
+        let mut out = Vec::new();
+        PaneEncoder::new(&fields).stamped(stamping).encode(panes, &mut out);
+        String::from_utf8(out).unwrap()
+    };
+    let all = Stamp { version: true, completeness: true, generated_at: true };
+    let line = with(all, &panes);
+    let end = concat!(
+        r#""watermark":"2026-10-22T09:42:31Z","version":{"precedence":-5,"restore_epoch":12,"pane_index":3},"#,
+        r#""completeness":"corrected","generated_at":"2026-10-22T09:42:32.001Z","op":"retract"}"#,
+        "\n"
+    );
+    assert!(line.ends_with(end), "{line}");
+    assert_eq!(with(Stamp::default(), &panes), encoded(&fields, &panes), "no stamp, no member");
+    let of = |timing, fired_at| {
+        let mut panes = panes.clone();
+        panes.infos[0] = PaneInfo { timing, fired_at, op: PaneOp::Insert, ..panes.infos[0] };
+        let line = with(Stamp { version: false, ..all }, &panes);
+        line.split_once("09:42:31Z\",").expect("a watermark").1.to_owned()
+    };
+    assert_eq!(of(Timing::Early, 0), "\"completeness\":\"provisional\",\"generated_at\":\"1970-01-01T00:00:00Z\"}\n");
+    assert_eq!(of(Timing::OnTime, NO_CLOCK), "\"completeness\":\"on_time\",\"generated_at\":null}\n");
+}
+
+#[test]
+fn a_pane_as_a_record_is_its_line_without_the_end() {
+    let (fields, mut panes) = campaign();
+    let encoder = PaneEncoder::new(&fields);
+    for op in [PaneOp::Insert, PaneOp::Retract] {
+        panes.infos[0].op = op;
+        assert_eq!(encoder.record(&panes, 0), encoded(&fields, &panes).trim_end().as_bytes());
+    }
+}
+
+#[test]
 fn global_windows_and_infinite_watermarks_are_null() {
     let mut info = info();
     info.window = None;
@@ -90,6 +131,7 @@ proptest! {
             keys: vec![Column::of_values(left.iter().map(Value::as_ref))],
             values: vec![Column::of_values(right.iter().map(Value::as_ref))],
             infos: vec![PaneInfo { index, ..info() }; rows.len()],
+            order: None,
         };
         let text = encoded(&fields, &panes);
         let mut spans = Vec::new();

@@ -7,7 +7,7 @@ use tidegate_types::batch::index32;
 use tidegate_types::{PaneBatch, PaneOp, PartitionId, Value, Watermark};
 
 use super::script::Script;
-use crate::{Account, Job, JobHooks, JobOptions, Operator, OperatorOutput, Side, SideKind, SourceOutput, Work};
+use crate::{Account, Job, JobHooks, JobOptions, OperatorOutput, Side, SideKind, SourcePartition, Step, Steps, Work};
 
 /// A pipeline with custom windows.
 #[derive(Clone)]
@@ -72,17 +72,17 @@ impl Case {
         let options = JobOptions {
             parallelism,
             batch_rows,
-            partitions: vec![Value::Int(0)],
+            partitions: SourcePartition::of_one_source(&[Value::Int(0)]),
             arrival_field: None,
             wall_clock: None,
         };
-        let mut job = Job::new(&parsed.pipeline, hooks, options).expect("the hook fits");
+        let mut job = Job::new(&parsed.pipeline, hooks, options).expect("the hook fits").into_steps();
         let mut ran = Collected::default();
         for (at, chunk) in lines.chunks(batch_rows).enumerate() {
             ran.step(&mut job, source_batch(chunk, at * batch_rows));
         }
         ran.step(&mut job, SourceBatch { done: true, ..SourceBatch::default() });
-        assert!(job.windows.iter().all(|window| window.state().windows == 0), "windows are left");
+        assert!(job.operators.iter().all(|window| window.state().windows == 0), "windows are left");
         ran.sorted()
     }
 }
@@ -121,11 +121,11 @@ struct Collected {
 }
 
 impl Collected {
-    fn step(&mut self, job: &mut Job, input: SourceBatch) {
-        let SourceOutput { batch, sides, account } = job.source.process(input, None).expect("no platform failure");
+    fn step(&mut self, job: &mut Steps, input: SourceBatch) {
+        let Step { batches, sides, account } = job.read(input, None).expect("no platform failure");
         self.sides.extend(sides.iter().map(side));
         self.account += account;
-        for (operator, batch) in job.windows.iter_mut().zip(job.exchange.deal(batch)) {
+        for (operator, batch) in job.operators.iter_mut().zip(batches) {
             let mut out = OperatorOutput::default();
             let progress = Arc::clone(&batch.progress);
             let mut work = operator.process(vec![batch], &progress, None, &mut out).expect("no platform failure");

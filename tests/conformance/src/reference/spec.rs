@@ -1,11 +1,11 @@
-//! The pipeline file, read as it is asked for. Pipelines here are valid, so a mistake in one is a panic.
+//! What a file says of one source or operator, read as it is asked for. Pipelines here are valid: mistakes are panics.
 
 use crate::json::Value;
 use crate::time::{Time, read_duration};
 
-pub(super) struct Pipeline(pub(super) Value);
+pub(super) struct Spec(pub(super) Value);
 
-impl Pipeline {
+impl Spec {
     pub(super) fn text(&self, path: &str) -> &str {
         self.0.at(path).as_str().unwrap_or("")
     }
@@ -40,7 +40,21 @@ impl Pipeline {
         if let ["every", n, "processing_time"] = self.trigger(early)[..] { Some(read_duration(n)) } else { None }
     }
 
-    pub(super) fn key_by(&self) -> Vec<&str> {
-        self.0.get("key_by").items().iter().filter_map(Value::as_str).collect()
+    /// The key of a row by the fields at `path`: "a field that is absent counts as null".
+    pub(super) fn key(&self, path: &str, row: &Value) -> Vec<Value> {
+        self.names(path).into_iter().map(|field| row.get(field).clone()).collect()
+    }
+
+    pub(super) fn names(&self, path: &str) -> Vec<&str> {
+        self.0.at(path).items().iter().filter_map(Value::as_str).collect()
+    }
+
+    /// The tumbling or sliding windows of a row at `t`.
+    pub(super) fn grid(&self, t: Time) -> Vec<(Time, Time)> {
+        let (s, o) = (self.duration("window.size"), self.duration("window.offset"));
+        let p = self.limit("window.slide").unwrap_or(s);
+        // "all `[start, start + s)` that contain `t`, with `start` = o plus a multiple of p", the last one first
+        let last = (t - o).div_euclid(p) * p + o;
+        (0..).map(|i| last - i * p).take_while(|start| t < start + s).map(|start| (start, start + s)).collect()
     }
 }

@@ -1,0 +1,107 @@
+//! Makes tasks of a job, and the channels between them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tidegate_connectors::{SourceBatch, SourceError};
+
+use super::{Job, Node, Subtask, targets};
+use crate::channel::{Receiver, Sender, Signal, channel};
+use crate::rounds::{Inputs, Piece};
+use crate::route::InputId;
+use crate::task::{Emission, OperatorTask, Senders, SourceTask, Way, Ways};
+
+/// Elements that a channel between two tasks holds.
+const CHANNEL_CAPACITY: usize = 4;
+
+/// The tasks of a job.
+pub struct Tasks {
+    /// Reads, decodes, maps and deals.
+    pub source: SourceTask,
+    /// The subtasks of each stateful operator, each operator after those that it reads.
+    pub operators: Vec<Vec<OperatorTask>>,
+    /// What they emit: of the source task, then of each operator task.
+    pub emissions: Vec<Receiver<Emission>>,
+}
+
+/// The channels to the operators' inputs.
+struct Channels<'a> {
+    signal: &'a Arc<Signal>,
+    /// How many subtasks an operator has.
+    subtasks: BTreeMap<usize, usize>,
+    /// For each input, the receivers of each subtask.
+    receivers: BTreeMap<InputId, Vec<Vec<Receiver<Piece>>>>,
+}
+
+impl Channels<'_> {
+    /// A sender for each subtask of these inputs, from one task.
+    fn senders(&mut self, inputs: &[InputId]) -> Vec<Senders> {
+        let mut senders = Vec::new();
+        for input in inputs {
+            let subtasks = self.subtasks[&input.operator];
+            let receivers =
+                self.receivers.entry(*input).or_insert_with(|| (0..subtasks).map(|_| Vec::new()).collect());
+            let mut to = Vec::new();
+            for receivers in receivers {
+                let (sender, receiver) = channel(CHANNEL_CAPACITY, self.signal);
+                receivers.push(receiver);
+                to.push(sender);
+            }
+            senders.push(to);
+        }
+        senders
+    }
+
+    /// The receivers of an input of a subtask, one for each task that sends to it.
+    fn receivers(&mut self, input: InputId, subtask: usize) -> Vec<Receiver<Piece>> {
+        let receivers = self.receivers.get_mut(&input).expect("every input is fed by a task before it");
+        std::mem::take(&mut receivers[subtask])
+    }
+}
+
+impl Job {
+    /// Makes tasks of the job, which read from `input` and wake whoever waits for `signal`.
+    #[must_use]
+    pub fn into_tasks(self, input: Receiver<Result<SourceBatch, SourceError>>, signal: &Arc<Signal>) -> Tasks {
+        let subtasks = self.nodes.iter().map(|node| (node.operator, node.subtasks.len())).collect();
+        let mut channels = Channels { signal, subtasks, receivers: BTreeMap::new() };
+        let (emitted, receiver) = channel(CHANNEL_CAPACITY, signal);
+        let mut emissions = vec![receiver];
+        let all: Vec<_> = self.ways.into_iter().collect();
+        let inputs: Vec<InputId> = in_order(&all);
+        let outputs = channels.senders(&inputs);
+        let ways = all.into_iter().map(Way::new).collect();
+        let source = SourceTask::new(input, self.sources, ways, outputs, emitted);
+        let operators = self.nodes.into_iter().map(|node| tasks_of(node, &mut channels, &mut emissions)).collect();
+        Tasks { source, operators, emissions }
+    }
+}
+
+/// The inputs that the routes of all sources lead to, in order of their places.
+fn in_order(ways: &[Vec<crate::route::Route>]) -> Vec<InputId> {
+    let mut routes: Vec<_> = ways.iter().flatten().flat_map(crate::route::Route::to_operators).collect();
+    routes.sort_by_key(|route| route.place);
+    routes.into_iter().map(|route| route.to).collect()
+}
+
+fn tasks_of(
+    node: Node,
+    channels: &mut Channels<'_>,
+    emissions: &mut Vec<Receiver<Emission>>,
+) -> Vec<OperatorTask> {
+    let Node { operator: place, inputs, subtasks } = node;
+    let task = |(at, subtask): (usize, Subtask)| {
+        let Subtask { operator, sinks, rows, routes } = subtask;
+        let receivers = inputs.iter().enumerate().map(|(input, schema)| {
+            (Arc::clone(schema), channels.receivers(InputId { operator: place, input }, at))
+        });
+        let inputs = Inputs::new(receivers.collect());
+        let outputs = channels.senders(&targets(&routes));
+        let (emitted, receiver): (Sender<Emission>, _) = channel(CHANNEL_CAPACITY, channels.signal);
+        emissions.push(receiver);
+        let ways = Ways { sinks, rows, routes, outputs };
+        let number = tidegate_types::batch::index32(at);
+        OperatorTask::new(inputs, operator, ways, emitted, number)
+    };
+    subtasks.into_iter().enumerate().map(task).collect()
+}

@@ -1,0 +1,228 @@
+//! The task of one subtask of a stateful operator: its rounds in, its results to sinks and to the operators behind it.
+
+use std::sync::Arc;
+
+use tidegate_types::{EventTime, Progress, ProgressEntry, Watermark};
+
+use super::source::deal;
+use super::{Emission, OperatorStatus, Results, Senders, Task, TaskError, TaskReport};
+use crate::chain::{PaneRows, rows_part};
+use crate::channel::Sender;
+use crate::operator::{Operator, OperatorOutput, Work};
+use crate::report::{OperatorReport, OperatorStanding, StateSize};
+use crate::rounds::{Ends, Inputs, Next};
+use crate::route::{Part, Route, Routed, send};
+
+/// One subtask of a stateful operator.
+pub struct OperatorTask {
+    inputs: Inputs,
+    operator: Box<dyn Operator>,
+    ways: Ways,
+    emissions: Sender<Emission>,
+    subtask: u32,
+    now: OperatorStanding,
+    /// What `now` was when it was last emitted, with the bytes of state.
+    told: (OperatorStanding, u64),
+    before_end: Option<OperatorStanding>,
+    peak: StateSize,
+    /// The progress of the round whose output was full before it was done, and the wall clock when it came.
+    paused: Option<(Arc<Progress>, Ends, Option<EventTime>)>,
+}
+
+/// What leads out of an operator.
+pub(crate) struct Ways {
+    /// The sinks that take its results as they are.
+    pub(crate) sinks: Vec<usize>,
+    /// How its panes become rows; none where no operator reads them.
+    pub(crate) rows: Option<RowsOf>,
+    /// Through maps, to operators.
+    pub(crate) routes: Vec<Route>,
+    /// For each route to an operator, in order of its place.
+    pub(crate) outputs: Vec<Senders>,
+}
+
+/// How an operator's results become rows.
+pub(crate) enum RowsOf {
+    /// Panes.
+    Panes(PaneRows),
+    /// Rows with these fields.
+    Rows(Arc<tidegate_types::Schema>),
+}
+
+impl Ways {
+    /// Sends what was emitted to sinks and along the routes.
+    fn send(&mut self, output: OperatorOutput, ends: &Ends) -> Result<Emission, TaskError> {
+        let OperatorOutput { panes, rows, sides, account, .. } = output;
+        let mut results = Vec::new();
+        let mut routed = Routed::new(self.outputs.len());
+        (routed.sides, routed.account) = (sides, account);
+        for panes in panes {
+            results.extend(self.sinks.iter().map(|sink| (*sink, Results::Panes(panes.clone()))));
+            if let Some(RowsOf::Panes(of)) = &self.rows {
+                self.forward(of.part(panes), &mut routed)?;
+            }
+        }
+        for rows in rows {
+            routed.account.emitted += rows.times.len() as u64 * self.sinks.len() as u64;
+            results.extend(self.sinks.iter().map(|sink| (*sink, Results::Rows(rows.clone()))));
+            if let Some(RowsOf::Rows(schema)) = &self.rows {
+                self.forward(rows_part(schema, rows), &mut routed)?;
+            }
+        }
+        let nothing = matches!(ends, Ends::Nothing | Ends::Itself);
+        for (senders, parts) in self.outputs.iter().zip(routed.dealt) {
+            if !(nothing && parts.is_empty()) {
+                deal(senders, parts, ends);
+            }
+        }
+        results.extend(routed.results.into_iter().map(|(sink, rows)| (sink, Results::Rows(rows))));
+        Ok(Emission { results, sides: routed.sides, account: routed.account, ..Emission::default() })
+    }
+
+    fn forward(&mut self, part: Part, routed: &mut Routed) -> Result<(), TaskError> {
+        routed.account.forwarded += part.batch.len() as u64;
+        Ok(send(&mut self.routes, part, routed)?)
+    }
+
+    fn has_credit(&self) -> bool {
+        self.outputs.iter().flatten().all(Sender::has_credit)
+    }
+}
+
+impl OperatorTask {
+    pub(crate) fn new(
+        inputs: Inputs,
+        operator: Box<dyn Operator>,
+        ways: Ways,
+        emissions: Sender<Emission>,
+        subtask: u32,
+    ) -> Self {
+        let (now, peak) = (OperatorStanding::START, StateSize::default());
+        Self { inputs, operator, ways, emissions, subtask, now, told: (now, 0), before_end: None, peak, paused: None }
+    }
+
+    /// What the operator shows of itself.
+    #[must_use]
+    pub fn report(&self) -> OperatorReport {
+        OperatorReport {
+            operator: Arc::clone(self.operator.id()),
+            subtask: self.subtask,
+            now: self.now,
+            before_end: self.before_end,
+            state: self.operator.state(),
+            peak: self.peak,
+        }
+    }
+
+    /// Sends what came of a round, or of the part of it that is done. `came`: the wall clock when it came.
+    fn worked(
+        &mut self,
+        work: Work,
+        progress: Arc<Progress>,
+        ends: Ends,
+        came: Option<EventTime>,
+        output: OperatorOutput,
+    ) -> Result<(), TaskError> {
+        let emission = match work {
+            Work::Done => {
+                self.note(&progress, came);
+                self.ways.send(output, &ends)?
+            }
+            Work::Paused => {
+                let part = if matches!(ends, Ends::Itself) { Ends::Itself } else { Ends::Nothing };
+                let emission = self.ways.send(output, &part)?;
+                self.paused = Some((progress, ends, came));
+                emission
+            }
+        };
+        self.emit(emission);
+        Ok(())
+    }
+
+    fn emit(&mut self, mut emission: Emission) {
+        emission.operator = self.status();
+        if !emission.is_empty() {
+            self.emissions.send(emission);
+        }
+    }
+
+    /// How far the subtask is, if it has moved since it was last asked.
+    fn status(&mut self) -> Option<OperatorStatus> {
+        let state_bytes = self.operator.state().bytes;
+        if (self.now, state_bytes) == self.told {
+            return None;
+        }
+        self.told = (self.now, state_bytes);
+        let operator = Arc::clone(self.operator.id());
+        Some(OperatorStatus { operator, subtask: self.subtask, standing: self.now, state_bytes })
+    }
+
+    /// Notes, for the report, how far the operator came with this round, and what it keeps. `now`: the wall clock.
+    fn note(&mut self, progress: &Progress, now: Option<EventTime>) {
+        let entries = &progress.entries;
+        let at =
+            |entry: &ProgressEntry| OperatorStanding { watermark: entry.watermark, clock: now.unwrap_or(entry.clock) };
+        let before = self.now;
+        if let Some(last) = entries.last() {
+            self.now = at(last);
+        }
+        if self.now.watermark == Watermark::MAX && self.before_end.is_none() {
+            let last = entries.iter().rev().find(|entry| entry.watermark < Watermark::MAX);
+            self.before_end = Some(last.map_or(before, at));
+        }
+        self.peak.raise(self.operator.state());
+    }
+
+    /// The progress of the rows that the operator emits.
+    fn own(&self, progress: &Arc<Progress>) -> Arc<Progress> {
+        if self.ways.outputs.is_empty() || !self.operator.holds_back() {
+            return Arc::clone(progress);
+        }
+        let mut own = Progress::default();
+        for entry in &progress.entries {
+            own.push(ProgressEntry { watermark: self.operator.output_watermark(entry.watermark), ..*entry });
+        }
+        Arc::new(own)
+    }
+}
+
+impl Task for OperatorTask {
+    fn step(&mut self, now: Option<EventTime>) -> Result<super::Progress, TaskError> {
+        if !(self.emissions.has_credit() && self.ways.has_credit()) {
+            return Ok(super::Progress::Waiting { until: None });
+        }
+        let mut output = OperatorOutput::default();
+        if let Some((progress, ends, came)) = self.paused.take() {
+            let work = self.operator.resume(&mut output)?;
+            self.worked(work, progress, ends, came, output)?;
+            return Ok(super::Progress::Worked);
+        }
+        match self.inputs.next() {
+            Next::Round(batches, progress) => {
+                let work = self.operator.process(batches, &progress, now, &mut output)?;
+                let ends = Ends::Round(self.own(&progress));
+                self.worked(work, progress, ends, now, output)?;
+            }
+            Next::Between(batches) => {
+                let progress = Arc::new(Progress::default());
+                let work = self.operator.process(batches, &progress, now, &mut output)?;
+                self.worked(work, progress, Ends::Itself, now, output)?;
+            }
+            Next::Ended => {
+                let report = Some(TaskReport::Operator(self.report()));
+                self.emissions.send(Emission { report, ..Emission::default() });
+                return Ok(super::Progress::Finished);
+            }
+            Next::Nothing => match (now, self.operator.next_instant()) {
+                (Some(now), Some(next)) if now >= next => {
+                    self.operator.advance_clock(now, &mut output)?;
+                    let emission = self.ways.send(output, &Ends::Itself)?;
+                    self.emit(emission);
+                }
+                (Some(_), next) => return Ok(super::Progress::Waiting { until: next }),
+                (None, _) => return Ok(super::Progress::Waiting { until: None }),
+            },
+        }
+        Ok(super::Progress::Worked)
+    }
+}

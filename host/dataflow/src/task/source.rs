@@ -1,0 +1,121 @@
+//! The source task: decodes, maps, keys and deals what is read of all sources.
+
+use std::sync::Arc;
+
+use tidegate_connectors::{SourceBatch, SourceError};
+use tidegate_types::{EventTime, NO_CLOCK, Progress, Watermark};
+
+use super::{Emission, Results, Senders, Task, TaskError, TaskReport};
+use crate::channel::{Received, Receiver, Sender};
+use crate::report::SourceReport;
+use crate::rounds::{Ends, Piece};
+use crate::route::{Part, Route, Routed, send};
+use crate::sources::{Round, Sources};
+
+/// Decodes, maps, keys and deals what is read.
+pub struct SourceTask {
+    input: Receiver<Result<SourceBatch, SourceError>>,
+    sources: Sources,
+    /// Of each source, the routes out of it and where it stood after the last round.
+    ways: Vec<Way>,
+    /// For each route to an operator, in order of its place.
+    outputs: Vec<Senders>,
+    emissions: Sender<Emission>,
+    /// The wall clock when there was no credit; none while there is.
+    stands_still_since: Option<EventTime>,
+}
+
+/// The routes out of a source.
+pub(crate) struct Way {
+    pub(crate) routes: Vec<Route>,
+    stood: (Watermark, EventTime),
+}
+
+impl Way {
+    pub(crate) fn new(routes: Vec<Route>) -> Self {
+        Self { routes, stood: (Watermark::MIN, NO_CLOCK) }
+    }
+}
+
+impl SourceTask {
+    pub(crate) fn new(
+        input: Receiver<Result<SourceBatch, SourceError>>,
+        sources: Sources,
+        ways: Vec<Way>,
+        outputs: Vec<Senders>,
+        emissions: Sender<Emission>,
+    ) -> Self {
+        Self { input, sources, ways, outputs, emissions, stands_still_since: None }
+    }
+
+    fn work(&mut self, batch: SourceBatch, now: Option<EventTime>) -> Result<(), TaskError> {
+        let bytes = batch.data.len() as u64;
+        let Round { batches, sides, account } = self.sources.process(batch, now)?;
+        let mut routed = Routed::new(self.outputs.len());
+        (routed.sides, routed.account) = (sides, account);
+        let mut progresses: Vec<Option<Arc<Progress>>> = vec![None; self.outputs.len()];
+        for (way, batch) in self.ways.iter_mut().zip(batches) {
+            for route in way.routes.iter().flat_map(Route::to_operators) {
+                progresses[route.place] = Some(Arc::clone(&batch.progress));
+            }
+            let (watermark, clock) = way.stood;
+            if let Some(last) = batch.progress.entries.last() {
+                way.stood = (last.watermark, last.clock);
+            }
+            send(&mut way.routes, Part::of_source(batch, watermark, now.unwrap_or(clock)), &mut routed)?;
+        }
+        for ((senders, parts), progress) in self.outputs.iter().zip(routed.dealt).zip(progresses) {
+            let progress = progress.expect("every route leads out of a source");
+            deal(senders, parts, &Ends::Round(progress));
+        }
+        let results = routed.results.into_iter().map(|(sink, rows)| (sink, Results::Rows(rows))).collect();
+        let source = Some(self.sources.status(bytes));
+        let (sides, account) = (routed.sides, routed.account);
+        self.emissions.send(Emission { results, sides, account, source, ..Emission::default() });
+        Ok(())
+    }
+
+    /// What the sources show of themselves.
+    #[must_use]
+    pub fn reports(&self) -> Vec<SourceReport> {
+        self.sources.reports()
+    }
+}
+
+/// Sends to each subtask its parts. `parts`: batch by batch, of each one part for each subtask.
+pub(super) fn deal(senders: &Senders, parts: Vec<Part>, ends: &Ends) {
+    let mut pieces: Vec<Vec<Part>> = senders.iter().map(|_| Vec::new()).collect();
+    for (at, part) in parts.into_iter().enumerate() {
+        pieces[at % senders.len()].push(part);
+    }
+    for (sender, parts) in senders.iter().zip(pieces) {
+        sender.send(Piece { parts, ends: ends.clone() });
+    }
+}
+
+impl Task for SourceTask {
+    fn step(&mut self, now: Option<EventTime>) -> Result<super::Progress, TaskError> {
+        let credit = self.emissions.has_credit() && self.outputs.iter().flatten().all(Sender::has_credit);
+        if !credit {
+            self.stands_still_since = self.stands_still_since.or(now);
+            return Ok(super::Progress::Waiting { until: None });
+        }
+        if let (Some(since), Some(now)) = (self.stands_still_since.take(), now) {
+            self.sources.stood_still(since, now);
+        }
+        let next_idle = self.sources.next_idle().filter(|_| now.is_some());
+        match self.input.receive() {
+            Received::Element(batch) => self.work(batch?, now)?,
+            Received::Ended => {
+                let report = Some(TaskReport::Sources(self.reports()));
+                self.emissions.send(Emission { report, ..Emission::default() });
+                return Ok(super::Progress::Finished);
+            }
+            Received::Empty if next_idle.is_some_and(|due| now >= Some(due)) => {
+                self.work(SourceBatch::default(), now)?;
+            }
+            Received::Empty => return Ok(super::Progress::Waiting { until: next_idle }),
+        }
+        Ok(super::Progress::Worked)
+    }
+}
