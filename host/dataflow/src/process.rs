@@ -182,8 +182,7 @@ impl ProcessOperator {
         round: &mut Round,
         out: &mut OperatorOutput,
     ) -> Result<(), OperatorError> {
-        let reach =
-            Reach { watermark: entry.watermark.max(self.watermark), clock: entry.clock.max(self.clock) };
+        let reach = Reach { watermark: entry.watermark.max(self.watermark), clock: entry.clock.max(self.clock) };
         let has_due_timer = self.store.has_due_timer(reach);
         if self.run.has_rows() {
             let is_due = has_due_timer

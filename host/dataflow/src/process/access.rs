@@ -232,9 +232,9 @@ impl StateAccess for Lent {
 
     fn map_remove(&mut self, state: u32, keys: &[u32], map_keys: &Column) -> StateResult<()> {
         self.with(|store| {
-            keys.iter().enumerate().try_for_each(|(row, key)| {
-                store.set_entry(state, *key, encoded_map_key(map_keys, row), None)
-            })
+            keys.iter()
+                .enumerate()
+                .try_for_each(|(row, key)| store.set_entry(state, *key, encoded_map_key(map_keys, row), None))
         })
     }
 

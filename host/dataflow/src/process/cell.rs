@@ -77,9 +77,7 @@ impl Cell {
         match self {
             Self::Empty => Weight::default(),
             Self::Value(row) => Weight { rows: 1, bytes: row.len() },
-            Self::List(list) => {
-                Weight { rows: tidegate_types::batch::index(list.rows), bytes: list.data.len() }
-            }
+            Self::List(list) => Weight { rows: tidegate_types::batch::index(list.rows), bytes: list.data.len() },
             Self::Map(map) => Weight { rows: map.rows.len(), bytes: map.bytes },
         }
     }

@@ -6,9 +6,7 @@
 use std::sync::Arc;
 
 use tidegate_types::batch::{index, index32};
-use tidegate_types::hooks::{
-    Call, ComponentId, DueTimers, GuestFailure, Mapped, ProcessHook, TimerClock,
-};
+use tidegate_types::hooks::{Call, ComponentId, DueTimers, GuestFailure, Mapped, ProcessHook, TimerClock};
 use tidegate_types::time::{EARLIEST_TIME, LATEST_TIME, is_record_time};
 
 use super::access::Lent;
@@ -94,8 +92,7 @@ impl TimerWork<'_> {
         for due in due.iter().filter(|due| due.timer.clock == TimerClock::Event) {
             self.store.raise(due.key, due.timer.time);
         }
-        let source =
-            |row: u32| &due[mapped.sources.as_ref().map_or(index(row), |sources| index(sources[index(row)]))];
+        let source = |row: u32| &due[mapped.sources.as_ref().map_or(index(row), |sources| index(sources[index(row)]))];
         let sources: Vec<&Firer> = (0..index32(mapped.len)).map(source).collect();
         let own_time = |due: &&Firer| due.timer.time.clamp(EARLIEST_TIME, LATEST_TIME);
         let times = mapped.times.unwrap_or_else(|| sources.iter().map(own_time).collect());

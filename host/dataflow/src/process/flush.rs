@@ -69,15 +69,17 @@ impl ProcessOperator {
         } else {
             Vec::new()
         };
-        let keys =
-            if plan.keys { key_columns(&self.store.keys, &self.run.keys, self.config.key_by.len()) } else { Vec::new() };
+        let keys = if plan.keys {
+            key_columns(&self.store.keys, &self.run.keys, self.config.key_by.len())
+        } else {
+            Vec::new()
+        };
         let input = round.reads.take(&round.batch, &rows);
         self.store.begin_call(self.run.keys.clone(), self.reach());
         let Self { hook, store, lent, config, pacer, .. } = self;
         let budget = hook.fuel_budget();
         let answer = insist(&config.operator, || {
-            let answer =
-                lent.during(store, |state| hook.process(call, state, &keys, &groups, &watermarks, &input));
+            let answer = lent.during(store, |state| hook.process(call, state, &keys, &groups, &watermarks, &input));
             if answer.is_err() {
                 store.roll_back();
             }
@@ -180,9 +182,8 @@ impl ProcessOperator {
         out.account.accepted += self.run.rows.len() as u64;
         let output = RunOutput::of(&self.run.rows, &round.batch, mapped, self.config.feeds);
         let here = self.reach();
-        let (live, done): (Vec<u32>, Vec<u32>) = (0..index32(self.run.keys.len())).partition(|group| {
-            early[index(*group)] && self.store.is_timer_due(self.run.keys[index(*group)], here)
-        });
+        let (live, done): (Vec<u32>, Vec<u32>) = (0..index32(self.run.keys.len()))
+            .partition(|group| early[index(*group)] && self.store.is_timer_due(self.run.keys[index(*group)], here));
         for group in done {
             self.store.settle(self.run.keys[index(group)], self.watermark);
         }

@@ -95,8 +95,7 @@ impl Run {
         let mut seen = vec![false; self.keys.len()];
         let first = self.rows.first().map(|row| row.at);
         let is_apart = |row: &&RunRow| {
-            Some(row.at) == first
-                && !std::mem::replace(&mut seen[tidegate_types::batch::index(row.group)], true)
+            Some(row.at) == first && !std::mem::replace(&mut seen[tidegate_types::batch::index(row.group)], true)
         };
         self.rows.iter().take_while(is_apart).count()
     }

@@ -13,9 +13,9 @@ use tidegate_types::{
 use super::super::{ProcessConfig, ProcessOperator};
 use super::hook::Scripted;
 use super::script::Op;
+use crate::OperatorError;
 use crate::account::Account;
 use crate::operator::{Operator, OperatorOutput, Work};
-use crate::OperatorError;
 
 /// A row that arrives.
 #[derive(Debug, Clone, PartialEq, Eq)]

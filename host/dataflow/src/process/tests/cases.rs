@@ -168,7 +168,10 @@ fn a_failing_timer_is_a_dead_letter_and_gone_and_its_keys_state_stays() {
     bench.lines.clear();
     bench.round(&[mark(10), arrive("c", Op::Sum, 1, 11), mark(1_000)]);
     let reminded = "remind Some(1) [(10, Some(\"reminded\"))] []";
-    assert_eq!(bench.rows(), [("a", reminded, 10), ("b", reminded, 10), ("d", reminded, 10), ("c", "row Some(4) [] []", 11)]);
+    assert_eq!(
+        bench.rows(),
+        [("a", reminded, 10), ("b", reminded, 10), ("d", reminded, 10), ("c", "row Some(4) [] []", 11)]
+    );
     let timer = Some(("c".to_owned(), "remind".to_owned(), 10));
     assert_eq!(bench.letters, [Letter { reason: "timer-failed".into(), row: None, timer }]);
     assert_eq!((bench.account.failed_timers, bench.account.rejected), (1, 0));

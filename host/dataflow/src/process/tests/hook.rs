@@ -124,7 +124,12 @@ impl Scripted {
         }
     }
 
-    fn answer(&mut self, rows: Vec<(String, EventTime)>, sources: Vec<u32>, rejected: Vec<Rejection>) -> HookResult<Mapped> {
+    fn answer(
+        &mut self,
+        rows: Vec<(String, EventTime)>,
+        sources: Vec<u32>,
+        rejected: Vec<Rejection>,
+    ) -> HookResult<Mapped> {
         if self.stops > 0 {
             self.stops -= 1;
             return Err(HookError::Interrupted { millis: 1 });
@@ -178,8 +183,8 @@ impl ProcessHook for Scripted {
         for (row, group) in groups.iter().enumerate() {
             let (op, v, time) = (int(&input.columns[0], row), int(&input.columns[1], row), input.times[row]);
             let own = (self.row)(state.as_mut(), *group, op, v, time).map_err(|error| misuse(&error))?;
-            let outcome = own
-                .unwrap_or_else(|| on_row(&mut Lens { state: state.as_mut(), key: *group }, Op::of(op), v, time));
+            let outcome =
+                own.unwrap_or_else(|| on_row(&mut Lens { state: state.as_mut(), key: *group }, Op::of(op), v, time));
             let row = u32::try_from(row).expect("few");
             match outcome {
                 Outcome::Emits(emits) => {

@@ -98,9 +98,9 @@ impl Key {
     /// What is due: in order of time, then state `0..3`, then timer `3..6`.
     fn due(&self, ttls: &Ttls, watermark: i64, clock: EventTime) -> Option<(EventTime, usize)> {
         let mut due = Vec::new();
-        for state in 0..3 {
-            if let (Some(ttl), Some(latest), true) = (ttls[state], self.latest, self.holds(state)) {
-                due.push((latest.saturating_add(ttl), state));
+        for (state, ttl) in ttls.iter().enumerate() {
+            if let (Some(ttl), Some(latest), true) = (ttl, self.latest, self.holds(state)) {
+                due.push((latest.saturating_add(*ttl), state));
             }
         }
         for timer in [REMIND, SECOND] {
@@ -196,14 +196,7 @@ impl Model {
     }
 
     /// Works off what is due for a key. `on_the_way`: the clock of before, where instants before the new one are due.
-    fn fire(
-        &mut self,
-        place: &[u8],
-        watermark: i64,
-        clock: EventTime,
-        on_the_way: Option<EventTime>,
-        fired: &mut u32,
-    ) {
+    fn fire(&mut self, place: &[u8], watermark: i64, clock: EventTime, on_the_way: Option<EventTime>, fired: &mut u32) {
         let mut instant = on_the_way;
         loop {
             let (name, key) = self.keys[place].clone();

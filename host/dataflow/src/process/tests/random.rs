@@ -53,7 +53,9 @@ fn events(random: &mut Random, grain: i64) -> Vec<Event> {
         let row = |_| {
             let all = i64::try_from(Op::ALL.len()).expect("few");
             let op = if mild { random.below(7) } else { random.below(all) };
-            let time = grain * (if random.one_in(5) { front - random.below(6_000) } else { front - random.below(200) }).div_euclid(grain);
+            let time = grain
+                * (if random.one_in(5) { front - random.below(6_000) } else { front - random.below(200) })
+                    .div_euclid(grain);
             let v = match Op::of(op) {
                 Op::Remind | Op::Waver => grain * (random.below(3_000) - 500).div_euclid(grain),
                 Op::Second => grain * (front + random.below(4_000) - 2_000).div_euclid(grain),

@@ -32,7 +32,12 @@ fn heart(timer: u32, period: i64) -> Scripted {
 }
 
 fn timer_rows(bench: &Bench) -> Vec<(&str, &str)> {
-    bench.rows().into_iter().filter(|(_, text, _)| text.starts_with("timer")).map(|(key, text, _)| (key, text)).collect()
+    bench
+        .rows()
+        .into_iter()
+        .filter(|(_, text, _)| text.starts_with("timer"))
+        .map(|(key, text, _)| (key, text))
+        .collect()
 }
 
 #[test]
@@ -67,7 +72,8 @@ fn a_timer_set_at_or_before_the_watermark_fires_before_the_next_row() {
         arrive("a", Op::Second, -7, 600),
         arrive("a", Op::Append, 3, 600),
     ]);
-    let lists: Vec<(&str, bool)> = bench.lines.iter().map(|line| (&*line.key, line.text.starts_with("timer"))).collect();
+    let lists: Vec<(&str, bool)> =
+        bench.lines.iter().map(|line| (&*line.key, line.text.starts_with("timer"))).collect();
     let (row, timer) = (|key| (key, false), ("a", true));
     assert_eq!(lists, [row("a"), row("a"), timer, row("a"), row("b"), row("a"), timer, row("a")]);
     assert_eq!(timer_rows(&bench), [("a", "timer 0 at 500: true 0"), ("a", "timer 1 at -7: true 1")]);
@@ -102,7 +108,12 @@ fn state_is_gone_when_the_watermark_reaches_its_keys_latest_time_and_its_time_to
     for (watermark, total) in [(149, "Some(8)"), (150, "Some(4)")] {
         let mut bench = Bench::single(Scripted::new(plan([Some(100), None, None])));
         // The late row does not count: the latest time is what matters.
-        bench.round(&[arrive("a", Op::Sum, 1, 50), arrive("a", Op::Sum, 3, 20), mark(watermark), arrive("a", Op::Sum, 4, 50)]);
+        bench.round(&[
+            arrive("a", Op::Sum, 1, 50),
+            arrive("a", Op::Sum, 3, 20),
+            mark(watermark),
+            arrive("a", Op::Sum, 4, 50),
+        ]);
         assert!(bench.lines[2].text.contains(total), "{}", bench.lines[2].text);
     }
 }
