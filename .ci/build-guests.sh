@@ -61,8 +61,8 @@ component_of_text() {
 }
 
 build_workspace "$root/tests/guests"
-for name in identity campaign evil; do
-    component_of_module "tidegate_guest_$name" "$name"
+for name in identity campaign evil scripted-processor; do
+    component_of_module "tidegate_guest_$(printf %s "$name" | tr - _)" "$name"
 done
 
 for folder in "$root"/guest-examples/*-rust; do

@@ -4,7 +4,7 @@ mod words;
 
 use std::fmt::Write;
 
-use tidegate_pipeline::{OperatorKind, Pipeline, operator_ids};
+use tidegate_pipeline::{Form, Pipeline, Source, operator_ids};
 
 use crate::cli::CheckArgs;
 use crate::console::Console;
@@ -22,36 +22,43 @@ pub(crate) fn check(args: &CheckArgs, console: &Console) -> Result<String, Failu
 
 /// What a pipeline means, a line for each part.
 fn explain(pipeline: &Pipeline) -> String {
-    let mut text = format!("{}, version {}: sound\n\n", pipeline.job, pipeline.version);
-    let mut part = |name: &str, meaning: &str| {
-        writeln!(text, "  {name:<12}{}", one_line(meaning)).expect("a String takes everything");
-    };
-    part("source", &words::source(&pipeline.source));
-    part("watermark", &words::watermark(&pipeline.source.watermark));
-    if let Some(hook) = &pipeline.map {
-        part("map", &words::hook(hook));
+    let mut text = format!("{}, version {}: sound\n", pipeline.job, pipeline.version);
+    for (place, source) in pipeline.sources.iter().enumerate() {
+        let lines = lines_of_source(source);
+        part(&mut text, pipeline.form, &format!("Source {}", source.name), place == 0, lines);
     }
-    part("key", &words::key(&pipeline.key_by));
-    if let Some(dedup) = &pipeline.dedup {
-        part("dedup", &format!("`{}`, remembered for {} of event time", dedup.field, dedup.horizon));
+    for (place, operator) in pipeline.operators.iter().enumerate() {
+        let reads: Vec<&str> = operator.inputs.iter().map(|input| words::called(pipeline, *input)).collect();
+        let heading = format!("Operator {}, of {}", operator.name, reads.join(" and "));
+        part(&mut text, pipeline.form, &heading, false, words::operator(pipeline, place));
     }
-    part("window", &words::window(&pipeline.window));
-    part("panes", &words::panes(pipeline));
-    for (place, aggregate) in pipeline.aggregates.iter().enumerate() {
-        part(if place == 0 { "aggregate" } else { "" }, &words::aggregate(aggregate));
+    for sink in &pipeline.sinks {
+        let heading = format!("Sink {}, of {}", sink.name, pipeline.operators[sink.input].name);
+        part(&mut text, pipeline.form, &heading, false, vec![("sink", words::sink(&sink.sink))]);
     }
-    part("sink", &words::sink(&pipeline.sink));
     text.push_str("\nOperators and the ids that their state belongs to:\n");
     for operator in operator_ids(pipeline) {
-        let kind = match operator.kind {
-            OperatorKind::Map => "map",
-            OperatorKind::Dedup => "dedup",
-            OperatorKind::Window => "window",
-            OperatorKind::Aggregate => "aggregate",
-        };
-        writeln!(text, "  {kind:<12}{}", one_line(&operator.id)).expect("a String takes everything");
+        writeln!(text, "  {:<12}{}", operator.kind.name(), one_line(&operator.id)).expect("a String takes everything");
     }
     text
+}
+
+fn lines_of_source(source: &Source) -> Vec<(&'static str, String)> {
+    let mut lines = vec![("source", words::source(source)), ("watermark", words::watermark(&source.watermark))];
+    lines.extend(source.map.iter().map(|hook| ("map", words::hook(hook))));
+    lines
+}
+
+/// A part's lines, below its heading where the file names its parts.
+fn part(text: &mut String, form: Form, heading: &str, first: bool, lines: Vec<(&'static str, String)>) {
+    if form == Form::Long {
+        writeln!(text, "\n{}", one_line(heading)).expect("a String takes everything");
+    } else if first {
+        text.push('\n');
+    }
+    for (name, meaning) in lines {
+        writeln!(text, "  {name:<12}{}", one_line(&meaning)).expect("a String takes everything");
+    }
 }
 
 #[cfg(test)]

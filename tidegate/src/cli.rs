@@ -139,8 +139,9 @@ pub(crate) struct RunArgs {
     /// The pipeline file. Its source, sink and side outputs are replaced by the files named below
     pub(crate) pipeline: PathBuf,
 
-    /// JSON lines to read; `-` is standard input. Several files are a partition each
-    #[arg(long, value_name = "FILE", required = true, help_heading = "Input")]
+    /// JSON lines to read; `-` is standard input. Several files are a partition each. NAME is a source of the pipeline, to
+    /// be said where it has several
+    #[arg(long, value_name = "[NAME=]FILE", required = true, help_heading = "Input")]
     pub(crate) input: Vec<String>,
     /// Deal the records of a single file to partitions by this field's value
     #[arg(long, value_name = "FIELD", help_heading = "Input")]
@@ -149,9 +150,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "FIELD", help_heading = "Input")]
     pub(crate) arrival_field: Option<String>,
 
-    /// Panes, one JSON object a line [default: standard output]
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) output: Option<String>,
+    /// Results, one JSON object a line [default: standard output]. NAME is a sink of the pipeline, to be said where it has
+    /// several
+    #[arg(long, value_name = "[NAME=]FILE", help_heading = "Output")]
+    pub(crate) output: Vec<String>,
     /// Records all of whose windows were gone
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) too_late: Option<String>,

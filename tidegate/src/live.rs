@@ -18,7 +18,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use tidegate_pipeline::Pipeline;
-use tidegate_types::{PaneBatch, PaneFields};
+use tidegate_types::{PaneBatch, PaneFields, ResultFields, RowBatch};
 use tidegate_worker::{Observer, RunProgress, RunReport};
 
 use crate::console::{Console, Size, terminal_size};
@@ -79,7 +79,8 @@ struct Drawer {
 /// Notes what the engine tells.
 struct Notes {
     seen: Arc<Mutex<Seen>>,
-    windows: bool,
+    /// The sink whose windows are shown.
+    sink: Option<usize>,
 }
 
 impl Live {
@@ -90,7 +91,7 @@ impl Live {
     pub(crate) fn start(
         watching: Watching,
         pipeline: &Pipeline,
-        fields: &PaneFields,
+        results: &[ResultFields],
         meter: Arc<Meter>,
         total_bytes: Option<u64>,
         console: &Console,
@@ -100,9 +101,15 @@ impl Live {
             return Ok((Self { watching, console, drawer: None }, None));
         }
         let seen = Arc::new(Mutex::new(Seen::default()));
-        let windows = watching != Watching::Status;
-        let notes: Box<dyn Observer> = Box::new(Notes { seen: Arc::clone(&seen), windows });
-        let view = View::new(pipeline, fields.clone(), total_bytes, console.environment().colour);
+        // The windows of the first sink that takes any.
+        let panes = results.iter().enumerate().find_map(|(sink, fields)| match fields {
+            ResultFields::Panes(fields) => Some((sink, fields.clone())),
+            ResultFields::Rows(_) => None,
+        });
+        let (sink, fields) = panes.map_or_else(|| (None, PaneFields::default()), |(sink, of)| (Some(sink), of));
+        let sink = sink.filter(|_| watching != Watching::Status);
+        let notes: Box<dyn Observer> = Box::new(Notes { seen: Arc::clone(&seen), sink });
+        let view = View::new(pipeline, fields, total_bytes, console.environment().colour);
         let drawer = Drawer { watching, view, seen, meter, stopwatch: Stopwatch::start(), console: console.clone() };
         let (stop, stopped) = channel();
         let thread = thread::Builder::new().name("tidegate-live".into()).spawn(move || drawer.run(&stopped));
@@ -186,9 +193,13 @@ impl Drawer {
 }
 
 impl Observer for Notes {
-    fn panes(&mut self, panes: &PaneBatch) {
+    fn rows(&mut self, _sink: usize, _rows: &RowBatch) {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).changed = true;
+    }
+
+    fn panes(&mut self, sink: usize, panes: &PaneBatch) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.windows {
+        if self.sink == Some(sink) {
             seen.windows.note(panes);
         }
         seen.changed = true;

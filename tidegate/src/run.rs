@@ -6,6 +6,7 @@
 mod components;
 mod given;
 mod hooks;
+mod named;
 mod outputs;
 mod pipeline;
 mod reading;
@@ -19,8 +20,8 @@ use std::time::Duration;
 
 use tidegate_connectors::source::ErrorKind;
 use tidegate_connectors::{FileSourceConfig, Input, Source, SourceError, open_files};
-use tidegate_dataflow::{Account, Job, JobOptions};
-use tidegate_pipeline::{Parsed, Pipeline};
+use tidegate_dataflow::{Account, JobOptions, SourcePartition};
+use tidegate_pipeline::{Form, Parsed, Pipeline};
 use tidegate_types::Clock;
 use tidegate_worker::{BoundedRun, RunError, run_bounded};
 
@@ -51,8 +52,9 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let parsed = pipeline::load(&args.pipeline, console)?;
     let parallelism = parallelism(args, &parsed, console);
     let files = components::resolve(&parsed, &args.component)?;
-    let destinations = Destinations::of(args);
-    let inputs: Vec<Input> = args.input.iter().map(|input| Input::from_flag(input)).collect();
+    let destinations = Destinations::of(args, &parsed.pipeline)?;
+    let sources = named::inputs(&parsed.pipeline, &args.input)?;
+    let inputs: Vec<Input> = sources.iter().map(|file| file.input.clone()).collect();
     let trust = Trust::of(args, &files)?;
     let mut needed = outputs::needed(&args.pipeline, files.values());
     needed.extend(args.trust.iter().map(|file| ("a trusted key", file.as_path())));
@@ -63,33 +65,35 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let pace = pace(args, total)?;
 
     let components = Components::load(&files, &trust)?;
-    let source = open(args, inputs)?;
+    let source = open(args, &parsed.pipeline, inputs)?;
     let wall_clock: Option<Arc<dyn Clock>> =
         args.arrival_field.is_none().then(|| Arc::new(SystemClock) as Arc<dyn Clock>);
     let opener = Opener { parsed: &parsed, components: &components, fresh_instances: args.fresh_instances, console };
     let options = JobOptions {
         parallelism,
         batch_rows: args.batch_rows,
-        partitions: source.partitions().to_vec(),
+        partitions: named::partition_names(&sources, source.partitions())
+            .into_iter()
+            .map(|(source, name)| SourcePartition { source, name })
+            .collect(),
         arrival_field: args.arrival_field.clone(),
         wall_clock: wall_clock.as_ref().map(|clock| clock.now()),
     };
-    let job = Job::new(&parsed.pipeline, opener.open(parallelism)?, options)
-        .map_err(|error| hooks::does_not_fit(&parsed, &error))?;
+    let job = opener.assemble(options)?;
 
+    let form = parsed.pipeline.form;
     let meter = Arc::new(Meter::default());
-    let (outputs, report_file) = destinations.open()?.begin(job.pane_fields())?;
-    let (live, watcher) =
-        Live::start(watching, &parsed.pipeline, job.pane_fields(), Arc::clone(&meter), total, console)?;
+    let (outputs, report_file) = destinations.open()?.begin(&parsed.pipeline, job.results())?;
+    let (live, watcher) = Live::start(watching, &parsed.pipeline, job.results(), Arc::clone(&meter), total, console)?;
     let (observer, account) = Tally::before(watcher);
     let source = Box::new(Reading::new(source, meter, pace));
     let ended = run_bounded(BoundedRun { job, source, outputs, clock: wall_clock, observer: Some(observer) });
     live.finish(ended.as_ref().ok(), &destinations);
-    let ended = ended.map_err(|error| failed(&error, &so_far(&account), console))?;
+    let ended = ended.map_err(|error| failed(&error, &so_far(&account), form, console))?;
     if let Some(file) = report_file {
         file.write(&Report::of(&parsed.pipeline, &ended))?;
     }
-    conclude(&ended.account, console)
+    conclude(&ended.account, form, console)
 }
 
 /// How many tasks share the work of the windows: as many as were asked for, and as may. It changes no output.
@@ -136,7 +140,12 @@ fn pace(args: &RunArgs, total: Option<u64>) -> Result<Option<Pace>, Failure> {
     }
 }
 
-fn open(args: &RunArgs, inputs: Vec<Input>) -> Result<Box<dyn Source>, Failure> {
+fn open(args: &RunArgs, pipeline: &Pipeline, inputs: Vec<Input>) -> Result<Box<dyn Source>, Failure> {
+    if args.partition_field.is_some() && pipeline.sources.len() > 1 {
+        return Err(Failure::invalid(
+            "--partition-field: deals the records of one source, and the pipeline has several; give each source its files",
+        ));
+    }
     let config = FileSourceConfig {
         inputs,
         partition_field: args.partition_field.clone(),
@@ -149,28 +158,40 @@ fn open(args: &RunArgs, inputs: Vec<Input>) -> Result<Box<dyn Source>, Failure> 
 }
 
 /// A run that did not come to its end. Where only its reader has left, what was done until then is summed up.
-fn failed(error: &RunError, done: &Account, console: &Console) -> Failure {
+fn failed(error: &RunError, done: &Account, form: Form, console: &Console) -> Failure {
     if !error.is_closed() {
         return Failure::external(describe(error));
     }
     let reason = describe(error);
     console.line(&format!("warning: {reason}: the run ended there, and the summary counts what was done until then"));
-    console.line(&Summary::from(done).line());
+    console.line(&Summary::of(done, form).line());
     Failure::silent()
 }
 
 /// The last words of a run that came to its end.
-fn conclude(account: &Account, console: &Console) -> Result<(), Failure> {
+fn conclude(account: &Account, form: Form, console: &Console) -> Result<(), Failure> {
     if account.failed_panes > 0 {
         console.line(&format!(
             "warning: a hook failed to make {} panes; the dead letters `pane-failed` say which (--dead-letter)",
             account.failed_panes
         ));
     }
+    if account.failed_pairs > 0 {
+        console.line(&format!(
+            "warning: a join hook refused or failed to make {} pairs; the dead letters say which (--dead-letter)",
+            account.failed_pairs
+        ));
+    }
+    if account.failed_timers > 0 {
+        console.line(&format!(
+            "warning: a process hook failed on {} timers; the dead letters `timer-failed` say which (--dead-letter)",
+            account.failed_timers
+        ));
+    }
     let balances = account.balances();
     if !balances {
         console.line("error: not every record is accounted for; this is a mistake in Tidegate, please report it");
     }
-    console.line(&Summary::from(account).line());
+    console.line(&Summary::of(account, form).line());
     if balances { Ok(()) } else { Err(Failure::silent()) }
 }

@@ -97,7 +97,7 @@ pub(crate) fn check_names(pipeline: &Pipeline) -> Result<Name, BadName> {
     for (place, (path, name)) in written.iter().enumerate() {
         if let Some((other, _)) = written[..place].iter().find(|(_, other)| other == name) {
             let reason = format!("`{name}` is also `{other}`; give each output a stream of its own");
-            return Err(BadName { path: path.to_owned(), reason });
+            return Err(BadName { path: (*path).to_owned(), reason });
         }
     }
     if let Some(table) = table_of(pipeline) {

@@ -27,7 +27,8 @@ fn one_of_each(parsed: &Parsed) -> Result<(), SubmitError> {
     let Pipeline { sources, sinks, .. } = &parsed.pipeline;
     let what = if sources.len() > 1 { "sources" } else { "sinks" };
     if sources.len() > 1 || sinks.len() > 1 {
-        let reason = format!("the platform runs jobs with one of {what} so far; `tidegate run` takes several, over files");
+        let reason =
+            format!("the platform runs jobs with one of {what} so far; `tidegate run` takes several, over files");
         return Err(wrong(parsed, what, reason));
     }
     Ok(())

@@ -140,8 +140,9 @@ impl Trying<'_> {
                 is_last: false,
                 watermark: Watermark::at(WINDOW.1),
                 op: PaneOp::Insert,
+                fired_at: 0,
             };
-            let panes = PaneBatch { keys: Vec::new(), values: vec![Column::Null(1)], infos: vec![info] };
+            let panes = PaneBatch { keys: Vec::new(), values: vec![Column::Null(1)], infos: vec![info], order: None };
             self.once("emit", |call| WindowHook::emit(&mut *hook, call, &panes))?;
         }
         Ok(())

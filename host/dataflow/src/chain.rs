@@ -8,8 +8,8 @@ use std::sync::Arc;
 use tidegate_formats::{PaneEncoder, RowEncoder, format_time};
 use tidegate_types::batch::{index, index32};
 use tidegate_types::{
-    Arrivals, Batch, Column, ColumnBuilder, Emitted, EventTime, Field, Kind, MadeRecords, Origin, PaneBatch, PaneFields,
-    PaneInfo, PaneOp, Progress, RowBatch, Schema, ValueRef,
+    Arrivals, Batch, Column, ColumnBuilder, Emitted, EventTime, Field, Kind, MadeRecords, Origin, PaneBatch,
+    PaneFields, PaneInfo, PaneOp, Progress, RowBatch, Schema, ValueRef,
 };
 
 use crate::route::{Part, Stood};

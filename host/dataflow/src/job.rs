@@ -101,6 +101,8 @@ pub(crate) struct Subtask {
     pub(crate) operator: Box<dyn Operator>,
     pub(crate) sinks: Vec<usize>,
     pub(crate) rows: Option<RowsOf>,
+    /// How far the watermark of what it emits trails its own, ms.
+    pub(crate) holds_back: i64,
     pub(crate) routes: Vec<Route>,
 }
 
@@ -109,7 +111,11 @@ impl Job {
     ///
     /// # Errors
     /// If a hook does not open, or the pipeline and its hooks do not fit together.
-    pub fn new<H: OpenHooks>(pipeline: &Pipeline, hooks: H, options: JobOptions) -> Result<Self, AssemblyError<H::Error>> {
+    pub fn new<H: OpenHooks>(
+        pipeline: &Pipeline,
+        hooks: H,
+        options: JobOptions,
+    ) -> Result<Self, AssemblyError<H::Error>> {
         assembly::assemble(pipeline, hooks, options)
     }
 

@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use tidegate_types::{Batch, EventTime, PaneBatch, Progress, RowBatch, Watermark};
+use tidegate_types::{Batch, EventTime, PaneBatch, Progress, RowBatch};
 
 use crate::OperatorError;
 use crate::account::Account;
@@ -52,16 +52,6 @@ pub trait Operator: Send {
 
     /// When the wall clock makes something due by itself, if anything waits for it.
     fn next_instant(&self) -> Option<EventTime>;
-
-    /// Whether the watermark of what it emits trails its own.
-    fn holds_back(&self) -> bool {
-        false
-    }
-
-    /// The watermark of what it emits while its own is `own`.
-    fn output_watermark(&self, own: Watermark) -> Watermark {
-        own
-    }
 
     /// How much state it keeps.
     fn state(&self) -> StateSize;

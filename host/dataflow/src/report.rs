@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use tidegate_types::{EventTime, NO_CLOCK, Value, Watermark};
 
-
 /// A source's watermarks, with the names of what they are of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SourceReport {

@@ -10,9 +10,7 @@ use tidegate_connectors::SourceBatch;
 use tidegate_formats::{Decoded, Decoder};
 use tidegate_types::batch::{index, index32};
 use tidegate_types::time::is_record_time;
-use tidegate_types::{
-    Arrivals, Batch, Column, EventTime, Origin, PartitionId, ReadRecords, Schema, Value, Watermark,
-};
+use tidegate_types::{Arrivals, Batch, Column, EventTime, Origin, PartitionId, ReadRecords, Schema, Value, Watermark};
 use tidegate_windows::SourceWatermarks;
 
 use crate::OperatorError;

@@ -9,9 +9,7 @@ use std::sync::Arc;
 use tidegate_connectors::SourceBatch;
 use tidegate_formats::Claim;
 use tidegate_types::batch::index;
-use tidegate_types::{
-    Arrivals, Batch, EventTime, NO_CLOCK, PartitionId, Progress, ProgressEntry, Watermark,
-};
+use tidegate_types::{Arrivals, Batch, EventTime, NO_CLOCK, PartitionId, Progress, ProgressEntry, Watermark};
 
 use crate::OperatorError;
 use crate::account::Account;

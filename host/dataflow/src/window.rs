@@ -137,13 +137,6 @@ impl WindowOperator {
         }
     }
 
-    /// The operator's watermark.
-    #[must_use]
-    #[cfg(test)]
-    pub(crate) fn watermark(&self) -> Watermark {
-        self.watermark
-    }
-
     /// What is at work.
     fn event(&self) -> Event {
         Event { position: self.position, watermark: self.watermark, clock: self.clock }

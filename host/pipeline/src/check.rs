@@ -2,12 +2,18 @@
 //!
 //! The rules look at the finished `Pipeline` alone; lines are looked up afterwards, so each rule is a plain function.
 
+mod chains;
 mod contradictions;
+mod fields;
+mod joins;
 mod kinds;
 mod outputs;
 mod remarks;
+mod rows;
 
+pub use chains::check_custom_chain;
 pub use outputs::check_outputs;
+pub use rows::check_row_outputs;
 
 use crate::error::{PipelineError, Warning};
 use crate::ids;
@@ -104,7 +110,11 @@ fn upsert_key(sink: &SinkSpec) -> Option<&[String]> {
 pub(crate) fn contradictions(pipeline: &Pipeline, root: &Node) -> Result<(), PipelineError> {
     let located = |fault: Fault| PipelineError::invalid(fault.path.clone(), fault.line(root), fault.reason);
     contradictions::check(pipeline).map_err(located)?;
+    joins::check(pipeline).map_err(located)?;
+    chains::check(pipeline).map_err(located)?;
+    fields::check(pipeline).map_err(located)?;
     outputs::check(pipeline).map_err(located)?;
+    rows::check(pipeline).map_err(located)?;
     ids::check(pipeline, root)
 }
 

@@ -5,6 +5,11 @@
 
 pub(crate) mod aggregate;
 pub(crate) mod component;
+pub(crate) mod join;
+pub(crate) mod long;
+mod names;
+pub(crate) mod operator;
+mod order;
 pub(crate) mod short;
 pub(crate) mod sink;
 pub(crate) mod source;
@@ -15,11 +20,12 @@ pub(crate) mod windowed;
 use crate::error::PipelineError;
 use crate::model::{Checkpoint, CheckpointMode, Form, Operator, Pipeline, SinkSpec, Source};
 use crate::nearest::list;
-use crate::node::{Content, Node};
+use crate::node::{Content, Entry, Node};
 use crate::place::{Object, Place};
 
-/// The keys of the long form, which a later release reads.
-const LONG_FORM: [&str; 6] = ["sources", "operators", "sinks", "join", "joins", "process"];
+/// The keys of both forms.
+pub(crate) const COMMON: [&str; 7] =
+    ["job", "version", "precedence", "dead_letter_output", "checkpoint", "parallelism", "max_parallelism"];
 /// The keys of `checkpoint`.
 pub(crate) const CHECKPOINT: [&str; 3] = ["interval", "mode", "unaligned_after"];
 /// The words of `checkpoint.mode`.
@@ -33,8 +39,48 @@ pub(crate) const LIMIT_MAX_PARALLELISM: u32 = 32_768;
 /// Decodes the whole file.
 pub(crate) fn pipeline(root: &Node) -> Result<Pipeline, PipelineError> {
     let file = Place::root(root);
-    refuse_long_form(&file)?;
-    short::decode(&file)
+    match form(&file)? {
+        Form::Short => short::decode(&file),
+        Form::Long => long::decode(&file),
+    }
+}
+
+/// Which form the file has, by the keys that only one form has.
+fn form(file: &Place<'_>) -> Result<Form, PipelineError> {
+    let Content::Map(_) = &file.node.content else { return Ok(Form::Short) };
+    let entries = file.entries("the pipeline")?;
+    let of = |keys: &[&str]| entries.iter().find(|(entry, _)| keys.contains(&entry.key.as_str()));
+    match (of(&short::KEYS), of(&long::KEYS)) {
+        (Some((short, _)), Some((long, place))) => {
+            let reason = format!(
+                "`{}` belongs to the long form of the file and `{}` to the short one, which do not mix; name sources, \
+                 operators and sinks in {}, or write one `source`, one `window` and one `sink`",
+                long.key,
+                short.key,
+                list(&long::KEYS)
+            );
+            Err(PipelineError::invalid(place.path.clone(), Some(long.line), reason))
+        }
+        (None, Some(_)) => Ok(Form::Long),
+        _ => refuse_parts_of_the_long_form(&entries).map(|()| Form::Short),
+    }
+}
+
+/// Names the long form where a file of the short one says what only that can, instead of calling its keys unknown.
+fn refuse_parts_of_the_long_form(entries: &[(&Entry, Place<'_>)]) -> Result<(), PipelineError> {
+    for (entry, place) in entries {
+        let key = entry.key.as_str();
+        let several = matches!(key, "source" | "sink" | "window") && matches!(entry.value.content, Content::List(_));
+        if several || matches!(key, "join" | "joins" | "process") {
+            let reason = format!(
+                "`{key}` here needs the long form of the file, which names several sources, operators (windows, joins, \
+                 process hooks) and sinks in {}; write it so, or write one `source`, one `window` and one `sink`",
+                list(&long::KEYS)
+            );
+            return Err(PipelineError::invalid(place.path.clone(), Some(entry.line), reason));
+        }
+    }
+    Ok(())
 }
 
 /// Sources, operators and sinks.
@@ -44,6 +90,7 @@ type Graph = (Vec<Source>, Vec<Operator>, Vec<SinkSpec>);
 struct Job {
     job: String,
     version: u64,
+    precedence: i32,
 }
 
 impl Job {
@@ -51,7 +98,8 @@ impl Job {
     fn head(file: &Object<'_>) -> Result<Self, PipelineError> {
         let job = file.require("job", "name the job, such as `job: campaign-metrics`")?.name("the job's name")?;
         let version = file.require("version", "number it, such as `version: 1`")?.integer("`version`", 0, u64::MAX)?;
-        Ok(Self { job, version })
+        let precedence = file.get("precedence").map(|place| place.signed_i32("`precedence`")).transpose()?;
+        Ok(Self { job, version, precedence: precedence.unwrap_or(0) })
     }
 
     /// Reads the keys after the graph.
@@ -61,7 +109,7 @@ impl Job {
         Ok(Pipeline {
             job: self.job,
             version: self.version,
-            precedence: 0,
+            precedence: self.precedence,
             form,
             sources,
             operators,
@@ -72,24 +120,6 @@ impl Job {
             max_parallelism,
         })
     }
-}
-
-/// Names the long form where it is used, instead of calling its keys unknown.
-fn refuse_long_form(file: &Place<'_>) -> Result<(), PipelineError> {
-    let Content::Map(_) = &file.node.content else { return Ok(()) };
-    for (entry, place) in file.entries("the pipeline")? {
-        let key = entry.key.as_str();
-        let several = matches!(key, "source" | "sink" | "window") && matches!(entry.value.content, Content::List(_));
-        if several || LONG_FORM.contains(&key) {
-            let reason = format!(
-                "`{key}` here is the long form (several sources, joins or operators: {}), which this release does not \
-                 run yet; write one `source`, one `window` and one `sink`",
-                list(&LONG_FORM)
-            );
-            return Err(PipelineError::unsupported(place.path, Some(entry.line), reason));
-        }
-    }
-    Ok(())
 }
 
 fn log(file: &Object<'_>, key: &str) -> Result<Option<String>, PipelineError> {

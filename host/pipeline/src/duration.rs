@@ -45,6 +45,20 @@ pub(crate) fn from_content(content: &Content) -> Result<Millis, String> {
     }
 }
 
+/// Reads a duration that may be negative, in milliseconds; the error is the reason and the mend.
+pub(crate) fn signed(content: &Content) -> Result<i64, String> {
+    match content {
+        Content::Text(text) => match text.strip_prefix('-') {
+            Some(rest) if rest.starts_with(|first: char| first.is_ascii_digit()) => Ok(-from_text(rest)?.0),
+            _ => Ok(from_text(text)?.0),
+        },
+        Content::Int(number) if *number < 0 => {
+            Err(format!("{number} has no unit; write `{number}ms`, or use `s`, `m`, `h` or `d`"))
+        }
+        _ => Ok(from_content(content)?.0),
+    }
+}
+
 /// Reads `30s`.
 pub(crate) fn from_text(text: &str) -> Result<Millis, String> {
     let shown = quoted(text);

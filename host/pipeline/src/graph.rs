@@ -170,6 +170,19 @@ impl Pipeline {
         key(&base, "late_side_output")
     }
 
+    /// Where the key of an operator's input is named: `key_by`, `operators[i].key_by`, or `operators[i].join.left.key_by` and
+    /// `….right.key_by`.
+    #[must_use]
+    pub fn key_path(&self, operator: usize, input: usize) -> String {
+        match self.operators.get(operator).map(|of| &of.kind) {
+            Some(OperatorSpec::Join(_)) => {
+                let side = if input == 0 { "left" } else { "right" };
+                key(&key(&self.operator_path(operator, "join"), side), "key_by")
+            }
+            _ => self.operator_path(operator, "key_by"),
+        }
+    }
+
     /// The tables of upsert sinks, each with the path that names it (`sink.table`), in the order of the file.
     #[must_use]
     pub fn tables_written(&self) -> Vec<(String, &str)> {

@@ -123,28 +123,37 @@ fn aggregates(windowed: &Windowed, operator: Option<&str>, base: &str) -> Vec<Op
     windowed.aggregates.iter().map(one).collect()
 }
 
-/// Refuses an id that two operators have, at the `uid` that takes it.
+/// Refuses an id that two operators have, at the `uid` that takes it; in the long form sources' names are ids too.
 pub(crate) fn check(pipeline: &Pipeline, root: &Node) -> Result<(), PipelineError> {
-    let ids = operator_ids(pipeline);
-    let mut owners: BTreeMap<&str, &OperatorId> = BTreeMap::new();
-    for operator in &ids {
-        let Some(first) = owners.insert(&operator.id, operator) else { continue };
-        let (path, other) = match (uid_of(operator, root), uid_of(first, root)) {
+    let sources = pipeline.sources.iter().enumerate().filter(|_| pipeline.form == Form::Long);
+    let sources = sources.map(|(place, source)| (source.name.clone(), pipeline.source_path(place)));
+    let operators = operator_ids(pipeline).into_iter().map(|operator| (operator.id, operator.path));
+    let mut owners: BTreeMap<String, String> = BTreeMap::new();
+    for (id, owner) in sources.chain(operators) {
+        let Some(first) = owners.insert(id.clone(), owner.clone()) else { continue };
+        let (path, other) = match (uid_of(&id, &owner, root), uid_of(&id, &first, root)) {
             (Some(path), _) => (path, first),
-            (None, Some(path)) => (path, operator),
-            (None, None) => (operator.path.clone(), first),
+            (None, Some(path)) => (path, owner),
+            (None, None) => (name_of_entry(&owner), first),
         };
         let line = path::line_at(root, &path);
-        let reason =
-            format!("the id {} belongs to `{}` already; choose another", path::quoted(&operator.id), other.path);
+        let reason = format!("the id {} belongs to `{other}` already; choose another", path::quoted(&id));
         return Err(PipelineError::invalid(path, line, reason));
     }
     Ok(())
 }
 
-/// Where the file gives an operator its id, if it does.
-fn uid_of(operator: &OperatorId, root: &Node) -> Option<String> {
-    let path = path::key(&operator.path, "uid");
+/// Where the name stands from which the id of a part of an entry follows: `operators[1].window` has `operators[1].name`.
+fn name_of_entry(part: &str) -> String {
+    match part.split_once("].") {
+        Some((entry, _)) => format!("{entry}].name"),
+        None => part.to_owned(),
+    }
+}
+
+/// Where the file gives its id to the operator at `owner`, if it does.
+fn uid_of(id: &str, owner: &str, root: &Node) -> Option<String> {
+    let path = path::key(owner, "uid");
     let node = path::node_at(root, &path)?;
-    matches!(&node.content, Content::Text(uid) if *uid == operator.id).then_some(path)
+    matches!(&node.content, Content::Text(uid) if uid == id).then_some(path)
 }

@@ -20,7 +20,7 @@ mod schema;
 mod sharing;
 mod supported;
 
-pub use check::check_outputs;
+pub use check::{check_custom_chain, check_outputs, check_row_outputs};
 pub use error::{ErrorCode, PipelineError, Warning};
 pub use graph::{HookRole, NamedHook};
 pub use ids::{OperatorId, OperatorKind, operator_ids};

@@ -42,8 +42,8 @@ impl Parsed {
 /// Reads a pipeline file, YAML 1.2 or JSON, of at most 1 MiB.
 ///
 /// # Errors
-/// The first thing that is wrong, with its path and line: code `invalid-pipeline` for text that is not well-formed, an
-/// unknown key, a bad value or a contradiction; `unsupported` for the long form.
+/// The first thing that is wrong, with its path and line and the code `invalid-pipeline`: text that is not well-formed, an
+/// unknown key, a bad value or a contradiction.
 pub fn parse(text: &str) -> Result<Parsed, PipelineError> {
     let root = reader::read(text)?;
     let pipeline = decode::pipeline(&root)?;

@@ -107,6 +107,30 @@ impl<'a> Place<'a> {
         u32::try_from(value).map_err(|_| self.refuse(format!("{what} is at most {max}")))
     }
 
+    /// An integer of 32 bits with a sign.
+    pub(crate) fn signed_i32(&self, what: &str) -> Result<i32, PipelineError> {
+        let value = match &self.node.content {
+            Content::Int(value) => i32::try_from(*value).ok(),
+            Content::Unsigned(_) => None,
+            Content::Text(text) if text.parse::<i64>().is_ok() => {
+                return Err(self.refuse(format!("{what} is a number; write it without quotes")));
+            }
+            Content::Null => return Err(self.wrong(&format!("{what}, a whole number,"))),
+            _ => return Err(self.refuse(format!("{what} is a whole number, and this is {}", self.kind()))),
+        };
+        let shown = || self.node.content.to_json();
+        value
+            .ok_or_else(|| self.refuse(format!("{what} is from {} to {}, and this is {}", i32::MIN, i32::MAX, shown())))
+    }
+
+    /// A duration that may be negative, in milliseconds.
+    pub(crate) fn signed_duration(&self) -> Result<i64, PipelineError> {
+        if matches!(self.node.content, Content::Null) {
+            return Err(self.wrong("a duration, such as `-10s`,"));
+        }
+        duration::signed(&self.node.content).map_err(|reason| self.refuse(reason))
+    }
+
     /// A duration of zero or more.
     pub(crate) fn duration(&self) -> Result<Millis, PipelineError> {
         if matches!(self.node.content, Content::Null) {
@@ -150,19 +174,23 @@ impl<'a> Place<'a> {
 
     /// A list of different field names.
     pub(crate) fn fields(&self, what: &str) -> Result<Vec<String>, PipelineError> {
-        let mut names: Vec<String> = Vec::new();
+        let names = self.repeated_fields(what)?;
+        for (at, name) in names.iter().enumerate() {
+            if names[..at].contains(name) {
+                let place = self.list(what)?.swap_remove(at);
+                return Err(place.refuse(format!("{} stands in the list already; remove one", quoted(name))));
+            }
+        }
+        Ok(names)
+    }
+
+    /// A list of field names, of which one may stand several times.
+    pub(crate) fn repeated_fields(&self, what: &str) -> Result<Vec<String>, PipelineError> {
         let places = self.list(what)?;
         if places.len() > MAX_FIELDS {
             return Err(self.refuse(format!("{} fields are too many; use at most {MAX_FIELDS}", places.len())));
         }
-        for place in places {
-            let name = place.field()?;
-            if names.contains(&name) {
-                return Err(place.refuse(format!("{} stands in the list already; remove one", quoted(&name))));
-            }
-            names.push(name);
-        }
-        Ok(names)
+        places.iter().map(Place::field).collect()
     }
 
     /// An object with any keys.
@@ -216,6 +244,11 @@ impl<'a> Place<'a> {
 }
 
 impl<'a> Object<'a> {
+    /// Whether the key is there.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.entries.iter().any(|entry| entry.key == key)
+    }
+
     /// The value of a key, if the key is there.
     pub(crate) fn get(&self, key: &str) -> Option<Place<'a>> {
         let entry = self.entries.iter().find(|entry| entry.key == key)?;

@@ -5,7 +5,9 @@
 //! is its text.
 
 mod computing;
+mod graph;
 mod reading;
+mod writing;
 
 use serde_json::{Map, Value, json};
 
@@ -14,39 +16,53 @@ use crate::decode::{self, DEFAULT_MAX_PARALLELISM, LIMIT_MAX_PARALLELISM};
 /// The JSON Schema (draft 2020-12) of the pipeline file.
 #[must_use]
 pub fn json_schema() -> Value {
+    let short = file(
+        "The short form: one source, one window operator and one sink.",
+        short_form(),
+        &["source", "key_by", "window", "aggregate", "sink"],
+    );
+    let long = file(
+        "The long form: named sources, operators and sinks.",
+        graph::long_form(),
+        &["sources", "operators", "sinks"],
+    );
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Tidegate pipeline",
         "description": "What a job reads, computes per key and window, and writes. See docs/pipeline-file.md.",
         "type": "object",
-        "additionalProperties": false,
-        "required": ["job", "version", "source", "key_by", "window", "aggregate", "sink"],
-        "properties": properties(),
+        "oneOf": [short, long],
         "$defs": definitions(),
     })
 }
 
-/// The keys of the file.
-fn properties() -> Value {
+/// A form of the file: its own keys and the common ones.
+fn file(description: &str, own: Value, required: &[&str]) -> Value {
+    let required: Vec<&str> = ["job", "version"].iter().chain(required).copied().collect();
+    described(object(merged(own, common()), &required), description)
+}
+
+/// The keys of the short form.
+fn short_form() -> Value {
+    let own = json!({
+        "source": reading::source(),
+        "map": described(reference("hook"), "A hook that filters, changes and splits records before they are keyed."),
+        "sink": writing::sink(&json!({}), &[]),
+    });
+    merged(own, computing::windowed())
+}
+
+/// The keys of both forms.
+fn common() -> Value {
     json!({
         "job": described(reference("name"), "The job's name, unique in its tenant."),
         "version": {"description": "Grows with every submission.", "type": "integer", "minimum": 0},
-        "source": reading::source(),
-        "map": described(reference("hook"), "A hook that filters, changes and splits records before they are keyed."),
-        "key_by": described(fields(0), "The fields that make the key; [] is one key for all records."),
-        "dedup": dedup(),
-        "window": computing::window(),
-        "trigger": computing::trigger(),
-        "accumulation": {
-            "description": "What a pane holds when its window fires more than once.",
-            "enum": words(&decode::windowed::ACCUMULATIONS),
-            "default": "accumulating",
+        "precedence": {
+            "description": "Whose rows win in a table that several jobs write: the greater's.",
+            "type": "integer", "minimum": i32::MIN, "maximum": i32::MAX, "default": 0,
         },
-        "aggregate": computing::aggregate(),
-        "late_side_output": described(reference("name"), "The log for records that came too late."),
         "dead_letter_output": described(reference("name"), "The log for rejected records; kept by the platform where absent."),
-        "sink": sink(),
-        "checkpoint": checkpoint(),
+        "checkpoint": reference("checkpoint"),
         "parallelism": {
             "description": "How many tasks share the work, at most max_parallelism.",
             "type": "integer", "minimum": 1, "maximum": LIMIT_MAX_PARALLELISM,
@@ -67,6 +83,10 @@ fn definitions() -> Value {
             "description": "An integer and ms, s, m, h or d, such as 30s.",
             "type": "string", "pattern": "^[0-9]+(ms|s|m|h|d)$",
         },
+        "signed_duration": {
+            "description": "An integer and ms, s, m, h or d, such as 30s or -10s.",
+            "type": "string", "pattern": "^-?[0-9]+(ms|s|m|h|d)$",
+        },
         "positive_duration": {
             "description": "An integer above zero and ms, s, m, h or d, such as 30s.",
             "type": "string", "pattern": "^0*[1-9][0-9]*(ms|s|m|h|d)$",
@@ -76,6 +96,13 @@ fn definitions() -> Value {
             "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9._-]*(@[A-Za-z0-9._+-]+)?$",
         },
         "hook": object(hook_properties(), &["component"]),
+        "watermark": reading::watermark(),
+        "dedup": computing::dedup(),
+        "window": computing::window(),
+        "trigger": computing::trigger(),
+        "aggregate": computing::aggregate(),
+        "side": graph::side(),
+        "checkpoint": checkpoint(),
     })
 }
 
@@ -86,14 +113,6 @@ fn hook_properties() -> Value {
         "uid": described(reference("name"), "The operator's stable id."),
         "config": {"description": "Given to the hook when it opens.", "type": "object"},
     })
-}
-
-fn dedup() -> Value {
-    let properties = json!({
-        "field": described(reference("field"), "The field that identifies a record within its key."),
-        "horizon": described(reference("duration"), "How long in event time an identity is remembered."),
-    });
-    described(object(properties, &decode::windowed::DEDUP), "Drops records whose identity was accepted before.")
 }
 
 fn checkpoint() -> Value {
@@ -109,23 +128,18 @@ fn checkpoint() -> Value {
     described(object(properties, &["interval"]), "How often and how state is saved.")
 }
 
-fn sink() -> Value {
-    let table = || described(reference("name"), "The table.");
-    let log = || json!({"log": described(reference("name"), "The log that is written.")});
-    let key = described(fields(1), "The output fields that identify a row.");
-    let variants = json!([
-        variant("upsert_store", json!({"table": table(), "key": key}), &["table", "key"]),
-        variant("transactional_log", log(), &["log"]),
-        variant("log", log(), &["log"]),
-        variant("outbox", json!({"table": table()}), &[]),
-        variant("parquet", json!({"table": table()}), &[]),
-    ]);
-    json!({"description": "Where panes go.", "oneOf": variants})
-}
-
 /// An object with these keys and no others.
 fn object(properties: Value, required: &[&str]) -> Value {
     json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
+}
+
+/// The keys of both objects.
+fn merged(first: Value, second: Value) -> Value {
+    let all = [first, second].into_iter().filter_map(|value| match value {
+        Value::Object(map) => Some(map),
+        _ => None,
+    });
+    Value::Object(all.flatten().collect::<Map<_, _>>())
 }
 
 /// An object whose `type` is this word.

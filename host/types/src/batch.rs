@@ -183,9 +183,7 @@ impl Batch {
             positions: indices.iter().map(|row| self.positions[index(*row)]).collect(),
             arrivals: match &self.arrivals {
                 Arrivals::From(first) => Arrivals::From(*first),
-                Arrivals::Each(numbers) => {
-                    Arrivals::Each(indices.iter().map(|row| numbers[index(*row)]).collect())
-                }
+                Arrivals::Each(numbers) => Arrivals::Each(indices.iter().map(|row| numbers[index(*row)]).collect()),
             },
             retractions: self
                 .retractions

@@ -4,9 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tidegate_connectors::{ResultSink, SideSink, SinkError};
 use tidegate_dataflow::channel::{Received, Receiver};
-use tidegate_dataflow::task::{
-    Emission, OperatorStatus, Progress, Results, SourceStatus, Task, TaskError, TaskReport,
-};
+use tidegate_dataflow::task::{Emission, OperatorStatus, Progress, Results, SourceStatus, Task, TaskError, TaskReport};
 use tidegate_dataflow::{Account, OperatorReport, Side, SideKind, SourceReport};
 use tidegate_formats::SideRecord;
 use tidegate_types::{EventTime, NO_CLOCK, PaneBatch, RowBatch, Value, ValueRef, Watermark};

@@ -86,7 +86,8 @@ fn report(binary: &Binary, scenario: &Scenario, folder: &Path, found: (Speed, &D
     });
     let kept = std::env::temp_dir()
         .join(format!("tidegate-difference-{}", folder.file_name().map_or("x".into(), |n| n.to_string_lossy())));
-    let args = small.write(&kept).map(|args| args.join(" ")).unwrap_or_else(|e| format!("(not written: {e})"));
+    let args = binary.args(&small, &kept, speed);
+    let args = args.map(|args| args.join(" ")).unwrap_or_else(|e| format!("(not written: {e})"));
     let expected = interpret(&small);
     let lines =
         expected.lines.iter().flat_map(|(output, lines)| lines.iter().map(move |line| format!("{output}: {line}\n")));
@@ -94,12 +95,11 @@ fn report(binary: &Binary, scenario: &Scenario, folder: &Path, found: (Speed, &D
     let names = small.sources.iter().map(|name| format!("of {name}\n    ")).chain(iter::repeat(String::new()));
     let input: Vec<String> = small.files.iter().zip(names).map(|(lines, name)| name + &lines.join("\n    ")).collect();
     format!(
-        "{speed:?}, minimised to\n  pipeline {}\n  input\n    {}\n{}\nreplay: cd {} && {} {args} {}",
+        "{speed:?}, minimised to\n  pipeline {}\n  input\n    {}\n{}\nreplay: cd {} && {} {args}",
         small.pipeline,
         input.join("\n    --- next file ---\n    "),
         last.text,
         kept.display(),
         binary.path().display(),
-        speed.args().join(" "),
     )
 }

@@ -66,6 +66,8 @@ struct Plan {
     sessions: bool,
     /// Whether windows slide by a small part of their size.
     wide: bool,
+    /// Whether operators may be processors.
+    processors: bool,
     /// Whether it is about windows that slide and fire on time and for late elements only: much disorder and lateness.
     shared: bool,
 }
@@ -80,6 +82,7 @@ pub fn scenario(seed: u64) -> Scenario {
     let sessions = rng.chance(20);
     let wide = !sessions && rng.chance(5);
     let plan = Plan {
+        processors: false,
         sessions,
         wide,
         shared: !sessions && !wide && rng.chance(10),
@@ -103,14 +106,25 @@ pub fn scenario(seed: u64) -> Scenario {
     }
 }
 
-/// The graph of a seed: a pipeline of the long form.
+/// The graph of a seed: a pipeline of the long form, of windows and joins.
 pub fn graph(seed: u64) -> Scenario {
-    let mut rng = Rng::new(seed ^ 0x67_7261_7068);
+    draw_graph(seed ^ 0x67_7261_7068, false)
+}
+
+/// The graph of a seed in which operators may be processors, with the test guest `scripted-processor` as their hook.
+pub fn processors(seed: u64) -> Scenario {
+    draw_graph(seed ^ 0x70_726f_6373, true)
+}
+
+fn draw_graph(seed: u64, processors: bool) -> Scenario {
+    let mut rng = Rng::new(seed);
     let rng = &mut rng;
     let unit = *rng.pick(&[1, 10, 1_000, 1_000, 60_000]);
     let base = *rng.pick(&[0, -20 * unit, -7, 1_792_662_060_000, 1_792_662_060_123]);
     let values = [events::Values::Small, events::Values::Small, events::Values::Small, events::Values::Many];
+    let all = [&values[..], &[events::Values::Moderate, events::Values::Texts]].concat();
     let plan = Plan {
+        processors,
         sessions: false,
         wide: false,
         shared: rng.chance(20),
@@ -119,8 +133,8 @@ pub fn graph(seed: u64) -> Scenario {
         arrivals: rng.chance(60),
         partition_field: rng.chance(5),
         files: 1,
-        values: *rng.pick(&[&values[..], &[events::Values::Moderate, events::Values::Texts]].concat()),
-        odd_keys: rng.chance(15),
+        values: *rng.pick(if processors { &values } else { &all[..] }),
+        odd_keys: !processors && rng.chance(15),
         broken: rng.chance(15),
     };
     let graph::Drawn { pipeline, files } = graph::draw(rng, &plan);

@@ -17,6 +17,7 @@ mod aggregate;
 mod graph;
 mod join;
 mod order;
+mod process;
 mod spec;
 mod windows;
 

@@ -12,6 +12,9 @@ use crate::json::Value;
 use crate::reference::Outcome;
 use crate::scenario::{Output, Scenario};
 
+/// The component that processors name.
+const GUEST: &str = "scripted-processor";
+
 /// Flags that "change speed, never output".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Speed {
@@ -63,13 +66,29 @@ impl Binary {
         &self.0
     }
 
+    /// Writes the scenario into `folder` and gives the arguments that run it there.
+    ///
+    /// # Errors
+    /// When the files cannot be written.
+    pub fn args(&self, scenario: &Scenario, folder: &Path, speed: Speed) -> io::Result<Vec<String>> {
+        let mut args = scenario.write(folder)?;
+        args.extend(speed.args());
+        if scenario.pipeline.to_string().contains(GUEST) {
+            // target/<profile>/deps/<test>: the guests are at target/guests.
+            let test = std::env::current_exe()?;
+            let target = test.ancestors().nth(3).unwrap_or(Path::new("."));
+            let guest = target.join("guests").join(GUEST).with_extension("wasm");
+            args.extend(["--component".to_owned(), format!("{GUEST}={}", guest.display())]);
+        }
+        Ok(args)
+    }
+
     /// Writes the scenario into `folder`, runs it there and reads the outputs.
     ///
     /// # Errors
     /// When the files cannot be written or the process not started.
     pub fn run(&self, scenario: &Scenario, folder: &Path, speed: Speed) -> io::Result<Finished> {
-        let mut args = scenario.write(folder)?;
-        args.extend(speed.args());
+        let args = self.args(scenario, folder, speed)?;
         for Output { file, .. } in scenario.outputs() {
             let _ = fs::remove_file(folder.join(file));
         }

@@ -1,6 +1,6 @@
 //! Random scenarios: the command `tidegate run` against the reference interpreter, pane for pane.
 //!
-//! Pipelines of the short form and graphs, each drawn from seeds of its own: 200 by default. `SEED=n` replays one, `SEEDS=n` runs more (`make soak`), `FIRST=n` begins elsewhere,
+//! Pipelines of the short form, graphs and graphs with processors, each drawn from seeds of its own: 200 by default. `SEED=n` replays one, `SEEDS=n` runs more (`make soak`), `FIRST=n` begins elsewhere,
 //! `TIDEGATE_BIN` names the command. Every difference found is printed small; the run stops after five.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use tidegate_conformance::check::{Draw, check_seed};
-use tidegate_conformance::generate::{graph, scenario};
+use tidegate_conformance::generate::{graph, processors, scenario};
 use tidegate_conformance::run::Binary;
 
 #[allow(clippy::disallowed_methods, reason = "the settings of a test run come from its environment")]
@@ -32,6 +32,12 @@ fn the_engine_agrees_with_the_reference_on_random_scenarios() {
 #[ignore = "until the command runs graphs"]
 fn the_engine_agrees_with_the_reference_on_random_graphs() {
     compare(graph);
+}
+
+#[test]
+#[ignore = "until the command runs processors"]
+fn the_engine_agrees_with_the_reference_on_random_processors() {
+    compare(processors);
 }
 
 fn compare(draw: Draw) {

@@ -116,11 +116,13 @@ fn a_windower_assigns_decides_and_emits() {
         is_last: false,
         watermark: Watermark::at(20),
         op: PaneOp::Insert,
+        fired_at: 0,
     };
     let panes = PaneBatch {
         keys: cells().keys,
         values: vec![ints(&[7, 8])],
         infos: vec![info(Some((0, 10)), 0), info(None, 3)],
+        order: None,
     };
     let emitted = hook.emit(Call::USUAL, &panes).expect("the call succeeds").value;
     assert_eq!(values(&emitted.columns), [["Int(7)", "Int(8)"]]);

@@ -1,8 +1,8 @@
 //! The parts of a pipeline in words. The terms are those of docs/semantics.md.
 
 use tidegate_pipeline::{
-    Accumulation, Aggregate, Early, Format, Function, Hook, Late, Pipeline, Sink, Source, Strategy, WatermarkSpec,
-    Window, WindowKind,
+    Accumulation, Aggregate, Early, Format, Function, Hook, Join, JoinKind, JoinOutput, JoinSide, Late, Matching,
+    OperatorSpec, Pipeline, Selected, Sink, Source, Strategy, Upstream, WatermarkSpec, Window, WindowKind, Windowed,
 };
 use tidegate_types::Millis;
 
@@ -45,11 +45,11 @@ pub(super) fn hook(hook: &Hook) -> String {
     format!("hook of component `{}{version}`", hook.component.name)
 }
 
-pub(super) fn key(fields: &[String]) -> String {
+fn key(fields: &[String]) -> String {
     if fields.is_empty() { "none: all records have one key".to_owned() } else { fields.join(", ") }
 }
 
-pub(super) fn window(window: &Window) -> String {
+fn window(window: &Window) -> String {
     let moved = |offset: Millis| if offset.0 == 0 { String::new() } else { format!(", moved by {offset}") };
     let shape = match &window.kind {
         WindowKind::Tumbling { size, offset } => format!("tumbling, {size} each{}", moved(*offset)),
@@ -67,7 +67,83 @@ pub(super) fn window(window: &Window) -> String {
     }
 }
 
-pub(super) fn panes(pipeline: &Pipeline) -> String {
+/// What a source or an operator is called.
+pub(super) fn called(pipeline: &Pipeline, upstream: Upstream) -> &str {
+    match upstream {
+        Upstream::Source(source) => &pipeline.sources[source].name,
+        Upstream::Operator(operator) => &pipeline.operators[operator].name,
+    }
+}
+
+/// An operator's lines.
+pub(super) fn operator(pipeline: &Pipeline, place: usize) -> Vec<(&'static str, String)> {
+    match &pipeline.operators[place].kind {
+        OperatorSpec::Map(of) => vec![("map", hook(of))],
+        OperatorSpec::Process(process) => vec![("key", key(&process.key_by)), ("process", hook(&process.hook))],
+        OperatorSpec::Join(of) => vec![("key", join_key(of)), ("join", join(of)), ("output", join_output(&of.output))],
+        OperatorSpec::Window(windowed) => {
+            let mut lines = vec![("key", key(&windowed.key_by))];
+            lines.extend(
+                windowed.dedup.iter().map(|dedup| {
+                    ("dedup", format!("`{}`, remembered for {} of event time", dedup.field, dedup.horizon))
+                }),
+            );
+            lines.push(("window", window(&windowed.window)));
+            lines.push(("panes", panes(windowed)));
+            let name = |place| if place == 0 { "aggregate" } else { "" };
+            let aggregates = windowed.aggregates.iter().enumerate();
+            lines.extend(aggregates.map(|(place, of)| (name(place), aggregate(of))));
+            lines
+        }
+    }
+}
+
+fn join_key(join: &Join) -> String {
+    if join.left_key == join.right_key {
+        key(&join.left_key)
+    } else {
+        format!("{} on the left, {} on the right", key(&join.left_key), key(&join.right_key))
+    }
+}
+
+fn join(join: &Join) -> String {
+    let shape = match &join.kind {
+        JoinKind::Interval { lower, upper } => {
+            format!("rows of a key whose right time is {lower} ms to {upper} ms after the left")
+        }
+        JoinKind::Window(kind) => format!(
+            "rows of a key in one window: {}",
+            window(&Window { kind: kind.clone(), allowed_lateness: join.allowed_lateness })
+        ),
+    };
+    let unmatched = match join.matching {
+        Matching::Inner => "rows without a partner are dropped",
+        Matching::Left => "left rows without a partner come out",
+        Matching::Right => "right rows without a partner come out",
+        Matching::Full => "rows without a partner come out",
+    };
+    match (&join.kind, join.allowed_lateness) {
+        (JoinKind::Interval { .. }, Millis(1..)) => {
+            format!("{shape}; {unmatched}; takes late rows for {}", join.allowed_lateness)
+        }
+        _ => format!("{shape}; {unmatched}"),
+    }
+}
+
+fn join_output(output: &JoinOutput) -> String {
+    match output {
+        JoinOutput::Hook(of) => hook(of),
+        JoinOutput::Select(selected) => {
+            let one = |selected: &Selected| {
+                let side = if selected.side == JoinSide::Left { "left" } else { "right" };
+                format!("{} = {side}.{}", selected.name, selected.field)
+            };
+            selected.iter().map(one).collect::<Vec<_>>().join(", ")
+        }
+    }
+}
+
+fn panes(pipeline: &Windowed) -> String {
     let global = matches!(pipeline.window.kind, WindowKind::Global);
     let early = match pipeline.trigger.early {
         Early::None => None,
@@ -91,7 +167,7 @@ pub(super) fn panes(pipeline: &Pipeline) -> String {
     format!("{}; {each}", firings.join(", "))
 }
 
-pub(super) fn aggregate(aggregate: &Aggregate) -> String {
+fn aggregate(aggregate: &Aggregate) -> String {
     let (name, function, field, condition) = match aggregate {
         Aggregate::Hook { name, hook: of } => return format!("{name}: {}", hook(of)),
         Aggregate::Builtin { name, function, field, condition } => (name, function, field, condition),

@@ -28,7 +28,15 @@ pub(super) fn lines(report: &RunReport, outputs: &Outputs, took: Duration) -> Ve
         ),
     ];
     let panes = account.panes_early + account.panes_on_time + account.panes_late + account.retractions;
-    lines.push(place("panes", panes, Some(&outputs.panes), ""));
+    let rows = account.emitted;
+    let what = if rows > 0 { "results" } else { "panes" };
+    match outputs.results.as_slice() {
+        [output] => lines.push(place(what, panes + rows, Some(output), "")),
+        several => {
+            let names: Vec<String> = several.iter().map(Output::name).collect();
+            lines.push(format!("  {what:<13}{:>9}  in {}", count(panes + rows), names.join(", ")));
+        }
+    }
     lines.push(place("too late", account.too_late, outputs.too_late.as_ref(), "--too-late"));
     lines.push(place("duplicates", account.duplicate, outputs.duplicates.as_ref(), "--duplicates"));
     lines.push(place(
@@ -40,7 +48,7 @@ pub(super) fn lines(report: &RunReport, outputs: &Outputs, took: Duration) -> Ve
     if let Some(file) = &outputs.report {
         lines.push(format!("  {:<13}{:>9}  in {}", "report", "", file.name()));
     }
-    lines.extend(lateness::lines(&report.source));
+    lines.extend(report.sources.iter().flat_map(lateness::lines));
     lines.extend(next(account, outputs));
     lines
 }
@@ -58,7 +66,7 @@ fn place(what: &str, records: u64, output: Option<&Output>, flag: &str) -> Strin
 /// Commands that show more, for files that have something in them.
 fn next(account: &Account, outputs: &Outputs) -> Vec<String> {
     let mut commands = Vec::new();
-    if let Output::File(path) = &outputs.panes {
+    if let [Output::File(path), ..] = outputs.results.as_slice() {
         let file = quoted(&path.display().to_string());
         if account.panes_on_time > 0 {
             commands.push((format!("grep ON_TIME {file} | tail"), "what was known when each window closed"));
@@ -110,7 +118,7 @@ mod tests {
             ..Account::default()
         };
         let outputs = Outputs {
-            panes: Output::from_flag("my panes.ndjson"),
+            results: vec![Output::from_flag("my panes.ndjson")],
             too_late: None,
             dead_letters: Some(Output::from_flag("dead.ndjson")),
             duplicates: None,
@@ -139,7 +147,7 @@ mod tests {
         let now = Standing { watermark: Watermark::MAX, clock: NO_CLOCK, slowest: None };
         let watermarks = SourceReport { now, before_end: None, partitions: Vec::new() };
         let source = tidegate_dataflow::SourceReport { source: "source".into(), partitions: Vec::new(), watermarks };
-        RunReport { account, source, operators: Vec::new() }
+        RunReport { account, sources: vec![source], operators: Vec::new() }
     }
 
     #[test]

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 use tidegate_connectors::source::ErrorKind;
 use tidegate_connectors::{
-    FileResultSink, FileSideSink, Input, OpenOutput, Output, SideSink, SinkError, refuse_overlaps,
+    FileResultSink, FileSideSink, Input, OpenOutput, Output, ResultSink, SideSink, SinkError, refuse_overlaps,
 };
-use tidegate_types::{PaneFields, Stamping};
+use tidegate_pipeline::Pipeline;
+use tidegate_types::{ResultFields, Stamping};
 use tidegate_worker::Outputs;
 
+use super::named;
 use super::report::Report;
 use crate::cli::RunArgs;
 use crate::failure::{Failure, describe};
@@ -23,7 +25,8 @@ const REPORT: &str = "--report";
 /// Where everything goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Destinations {
-    pub(crate) panes: Output,
+    /// For each of the pipeline's sinks.
+    pub(crate) results: Vec<Output>,
     pub(crate) too_late: Option<Output>,
     pub(crate) dead_letters: Option<Output>,
     pub(crate) duplicates: Option<Output>,
@@ -31,24 +34,28 @@ pub(crate) struct Destinations {
 }
 
 impl Destinations {
-    pub(super) fn of(args: &RunArgs) -> Self {
+    /// The destinations that the flags name.
+    ///
+    /// # Errors
+    /// If they do not name one for each sink.
+    pub(super) fn of(args: &RunArgs, pipeline: &Pipeline) -> Result<Self, Failure> {
         let side = |flag: &Option<String>| flag.as_deref().map(Output::from_flag);
-        Self {
-            panes: args.output.as_deref().map_or(Output::Stdout, Output::from_flag),
+        Ok(Self {
+            results: named::outputs(pipeline, &args.output)?,
             too_late: side(&args.too_late),
             dead_letters: side(&args.dead_letter),
             duplicates: side(&args.duplicates),
             report: side(&args.report),
-        }
+        })
     }
 
     /// Whether anything goes to standard output.
     pub(super) fn uses_stdout(&self) -> bool {
         let sides = self.sides().into_iter().filter_map(|(_, output)| output);
-        sides.chain([&self.panes]).any(|output| *output == Output::Stdout)
+        sides.chain(&self.results).any(|output| *output == Output::Stdout)
     }
 
-    /// Each output beside the panes with its flag.
+    /// Each output beside the results with its flag.
     fn sides(&self) -> [(&'static str, Option<&Output>); 4] {
         [
             (TOO_LATE, self.too_late.as_ref()),
@@ -58,16 +65,19 @@ impl Destinations {
         ]
     }
 
-    /// Refuses outputs that would mix with the panes, or destroy an input, another output or one of `needed`.
+    /// Refuses outputs that would mix with results, or destroy an input, another output or one of `needed`.
     ///
     /// # Errors
     /// For the first one found; nothing has been written by then.
     pub(super) fn check(&self, inputs: &[Input], needed: &[(&str, &Path)]) -> Result<(), Failure> {
         let sides = self.sides().into_iter().filter_map(|(flag, output)| Some((flag, output?)));
-        let all: Vec<(&'static str, &Output)> = [(OUTPUT, &self.panes)].into_iter().chain(sides).collect();
-        if let Some((flag, _)) =
-            all[1..].iter().find(|(_, output)| **output == Output::Stdout && self.panes == Output::Stdout)
-        {
+        let results = self.results.iter().map(|output| (OUTPUT, output));
+        let all: Vec<(&'static str, &Output)> = results.chain(sides).collect();
+        let to_stdout = |(place, (_, output)): &(usize, &(&str, &Output))| {
+            **output == Output::Stdout
+                && all[..*place].iter().any(|(flag, other)| *flag == OUTPUT && **other == Output::Stdout)
+        };
+        if let Some((_, (flag, _))) = all.iter().enumerate().find(to_stdout) {
             return Err(Failure::invalid(format!(
                 "{flag} -: panes go to standard output and must not be mixed with anything; name a file here or for --output"
             )));
@@ -93,7 +103,7 @@ impl Destinations {
         let open = |flag, output: &Output| output.open(flag).map_err(|error| failed(&error));
         let side = |flag, output: &Option<Output>| output.as_ref().map(|output| open(flag, output)).transpose();
         Ok(OpenDestinations {
-            panes: open(OUTPUT, &self.panes)?,
+            results: self.results.iter().map(|output| open(OUTPUT, output)).collect::<Result<_, _>>()?,
             too_late: side(TOO_LATE, &self.too_late)?,
             dead_letters: side(DEAD_LETTER, &self.dead_letters)?,
             duplicates: side(DUPLICATES, &self.duplicates)?,
@@ -104,7 +114,7 @@ impl Destinations {
 
 /// Where everything goes, all of which can be written to.
 pub(super) struct OpenDestinations {
-    panes: OpenOutput,
+    results: Vec<OpenOutput>,
     too_late: Option<OpenOutput>,
     dead_letters: Option<OpenOutput>,
     duplicates: Option<OpenOutput>,
@@ -116,10 +126,19 @@ impl OpenDestinations {
     ///
     /// # Errors
     /// If that fails.
-    pub(super) fn begin(self, fields: &PaneFields) -> Result<(Outputs, Option<ReportFile>), Failure> {
+    pub(super) fn begin(
+        self,
+        pipeline: &Pipeline,
+        fields: &[ResultFields],
+    ) -> Result<(Outputs, Option<ReportFile>), Failure> {
         let begin = || -> Result<_, SinkError> {
+            let results = self.results.into_iter().zip(fields).zip(&pipeline.sinks).map(|((output, fields), sink)| {
+                let stamping = Stamping { stamp: sink.stamp, precedence: pipeline.precedence, restore_epoch: 0 };
+                let sink: Box<dyn ResultSink> = Box::new(FileResultSink::begin(output, fields, stamping)?);
+                Ok(sink)
+            });
             let outputs = Outputs {
-                panes: Box::new(FileResultSink::begin(self.panes, &fields.clone().into(), Stamping::default())?),
+                results: results.collect::<Result<_, SinkError>>()?,
                 too_late: side(self.too_late)?,
                 duplicates: side(self.duplicates)?,
                 dead_letters: side(self.dead_letters)?,

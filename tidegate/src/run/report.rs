@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use tidegate_dataflow::{OperatorReport, OperatorStanding, SourceReport, StateSize};
 use tidegate_formats::{format_time, write_value};
-use tidegate_pipeline::Pipeline;
+use tidegate_pipeline::{Form, Pipeline};
 use tidegate_types::batch::index;
 use tidegate_types::{EventTime, Millis, NO_CLOCK, PartitionId, Value, Watermark};
 use tidegate_windows::{HeldBy, LatenessBucket, LatenessHistogram, PartitionReport, PartitionState, Standing};
@@ -21,7 +21,12 @@ pub(super) struct Report {
     job: String,
     version: u64,
     account: Summary,
-    source: SourceShown,
+    /// In the short form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<SourceShown>,
+    /// In the long form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sources: Option<Vec<SourceShown>>,
     operators: Vec<OperatorShown>,
 }
 
@@ -106,20 +111,38 @@ struct StateShown {
     windows: usize,
     identities: usize,
     accumulator_bytes: u64,
+    #[serde(skip_serializing_if = "is_none")]
+    join_rows: usize,
+    #[serde(skip_serializing_if = "is_none")]
+    entries: usize,
+    bytes: u64,
+}
+
+/// Whether there is nothing to show.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 impl Report {
     /// What a run of this pipeline showed of itself.
     pub(super) fn of(pipeline: &Pipeline, report: &RunReport) -> Self {
-        let source = SourceShown::of(&report.source);
-        let held_back_by = source.before_end.as_ref().and_then(|before| before.held_back_by.clone());
+        let mut sources: Vec<SourceShown> = report.sources.iter().map(SourceShown::of).collect();
+        // The source that was behind the others held everything back.
+        let behind = report.sources.iter().zip(&sources).filter_map(|(source, shown)| {
+            let before = source.watermarks.before_end.as_ref()?;
+            Some((before.watermark, shown.before_end.as_ref()?.held_back_by.clone()))
+        });
+        let held_back_by = behind.min_by_key(|(watermark, _)| *watermark).and_then(|(_, slowest)| slowest);
         let operator = |operator| OperatorShown::of(operator, held_back_by.as_ref());
+        let short = pipeline.form == Form::Short;
         Self {
             job: pipeline.job.clone(),
             version: pipeline.version,
-            account: Summary::from(&report.account),
+            account: Summary::of(&report.account, pipeline.form),
             operators: report.operators.iter().map(operator).collect(),
-            source,
+            source: short.then(|| sources.remove(0)),
+            sources: (!short).then_some(sources),
         }
     }
 
@@ -225,8 +248,8 @@ impl From<LatenessBucket> for BucketShown {
 
 impl From<StateSize> for StateShown {
     fn from(state: StateSize) -> Self {
-        let StateSize { keys, windows, identities, accumulator_bytes } = state;
-        Self { keys, windows, identities, accumulator_bytes }
+        let StateSize { keys, windows, identities, accumulator_bytes, join_rows, entries, bytes, .. } = state;
+        Self { keys, windows, identities, accumulator_bytes, join_rows, entries, bytes }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tidegate_dataflow::Account;
-use tidegate_types::PaneBatch;
+use tidegate_types::{PaneBatch, RowBatch};
 use tidegate_worker::{Observer, RunProgress};
 
 /// Keeps the last account, and passes on to somebody else who watches.
@@ -26,9 +26,15 @@ pub(super) fn so_far(account: &Mutex<Account>) -> Account {
 }
 
 impl Observer for Tally {
-    fn panes(&mut self, panes: &PaneBatch) {
+    fn panes(&mut self, sink: usize, panes: &PaneBatch) {
         if let Some(watcher) = &mut self.watcher {
-            watcher.panes(panes);
+            watcher.panes(sink, panes);
+        }
+    }
+
+    fn rows(&mut self, sink: usize, rows: &RowBatch) {
+        if let Some(watcher) = &mut self.watcher {
+            watcher.rows(sink, rows);
         }
     }
 

@@ -5,18 +5,17 @@
 
 use std::collections::VecDeque;
 
-use tidegate_pipeline::{
-    Aggregate, HookRole, Join, JoinOutput, JoinSide, Matching, NamedHook, OperatorSpec, Pipeline, Upstream, Windowed,
-};
+use tidegate_pipeline::{Aggregate, HookRole, Join, JoinOutput, NamedHook, OperatorSpec, Pipeline, Upstream, Windowed};
 use tidegate_types::batch::index;
 use tidegate_types::hooks::{AggregateHook, MapHook, ProcessHook, WindowHook};
-use tidegate_types::{Field, FieldType, PaneFields, ResultFields, Schema};
+use tidegate_types::{Field, PaneFields, ResultFields, Schema};
 
 use super::building::Building;
 use super::fields::{OutFields, behind_map, check, declared, map_input, named_fields};
 use super::{AssemblyError, Job, JobError, JobOptions, OpenHooks};
 use crate::aggregate::Builtins;
 use crate::chain::window_fields;
+use crate::join::{join_output, join_reads, pair_fields, unknown_pair_field};
 
 /// Puts a job together.
 pub(super) fn assemble<H: OpenHooks>(
@@ -131,8 +130,7 @@ impl<'a, H: OpenHooks> Opening<'a, H> {
             hooks.push_back(self.hooks.map(&named, &input.fields).map_err(AssemblyError::Hook)?);
         }
         let plan = hooks[0].plan();
-        let reads: Vec<(String, String)> =
-            plan.keep.iter().map(|name| (named.path.clone(), name.clone())).collect();
+        let reads: Vec<(String, String)> = plan.keep.iter().map(|name| (named.path.clone(), name.clone())).collect();
         check(&reads, input)?;
         let fields = behind_map(plan, &input.fields);
         Ok(self.rows(operator, Opened::Map(hooks), fields, &named.path)?)
@@ -174,7 +172,11 @@ impl<'a, H: OpenHooks> Opening<'a, H> {
         let out = key.into_iter().chain(emitted).chain(window_fields()).collect();
         let only = Some(self.puts_out_no(operator));
         let results = ResultFields::Panes(fields);
-        Ok(OperatorPart { opened: Opened::Window { aggregates, custom }, out: OutFields { fields: out, only }, results })
+        Ok(OperatorPart {
+            opened: Opened::Window { aggregates, custom },
+            out: OutFields { fields: out, only },
+            results,
+        })
     }
 
     fn join(
@@ -183,39 +185,29 @@ impl<'a, H: OpenHooks> Opening<'a, H> {
         join: &Join,
         inputs: &[&OutFields],
     ) -> Result<OperatorPart, AssemblyError<H::Error>> {
-        let missing = |side: JoinSide| match (side, join.matching) {
-            (_, Matching::Full) | (JoinSide::Left, Matching::Right) | (JoinSide::Right, Matching::Left) => true,
-            (_, Matching::Inner) | (JoinSide::Left, Matching::Left) | (JoinSide::Right, Matching::Right) => false,
+        let (left, right) = (&inputs[0].fields, &inputs[1].fields);
+        let JoinOutput::Hook(_) = &join.output else {
+            let fields = join_output(join, left, right, None);
+            let path = self.pipeline.operator_path(operator, "join");
+            return Ok(self.rows(operator, Opened::Join(VecDeque::new()), fields, &path)?);
         };
-        let of_side = |side: JoinSide, name: &str, called: &str| {
-            let input = if side == JoinSide::Left { inputs[0] } else { inputs[1] };
-            let field_type = match declared(&input.fields, name).field_type {
-                FieldType::Typed { kind, nullable } => FieldType::Typed { kind, nullable: nullable || missing(side) },
-                FieldType::Dynamic => FieldType::Dynamic,
-            };
-            Field { name: called.to_owned(), field_type }
-        };
-        match &join.output {
-            JoinOutput::Select(selected) => {
-                let fields = selected.iter().map(|one| of_side(one.side, &one.field, &one.name)).collect();
-                let path = self.pipeline.operator_path(operator, "join");
-                Ok(self.rows(operator, Opened::Join(VecDeque::new()), fields, &path)?)
-            }
-            JoinOutput::Hook(_) => {
-                let named = self.named(operator, HookRole::Join).remove(0);
-                let of = |side: JoinSide, prefix: &str| -> Vec<Field> {
-                    let input = if side == JoinSide::Left { inputs[0] } else { inputs[1] };
-                    let fields = input.fields.iter();
-                    fields.map(|field| of_side(side, &field.name, &format!("{prefix}{}", field.name))).collect()
-                };
-                let pairs: Vec<Field> =
-                    of(JoinSide::Left, "left.").into_iter().chain(of(JoinSide::Right, "right.")).collect();
-                let open = (0..self.subtasks).map(|_| self.hooks.map(&named, &pairs));
-                let hooks: VecDeque<_> = open.collect::<Result<_, _>>().map_err(AssemblyError::Hook)?;
-                let fields = behind_map(hooks[0].plan(), &pairs);
-                Ok(self.rows(operator, Opened::Join(hooks), fields, &named.path)?)
-            }
+        let named = self.named(operator, HookRole::Join).remove(0);
+        let pairs = pair_fields(left, right, join.matching);
+        let open = (0..self.subtasks).map(|_| self.hooks.map(&named, &pairs));
+        let hooks: VecDeque<_> = open.collect::<Result<_, _>>().map_err(AssemblyError::Hook)?;
+        let plan = hooks[0].plan();
+        if let Some(name) = unknown_pair_field(plan) {
+            let reason =
+                format!("the hook reads `{name}`; the fields of pairs are called `left.<name>` and `right.<name>`");
+            return Err(JobError { path: named.path, reason }.into());
         }
+        let [of_left, of_right] = join_reads(join, Some(plan));
+        for (fields, input) in [(of_left, inputs[0]), (of_right, inputs[1])] {
+            let names: Vec<_> = fields.into_iter().map(|field| (named.path.clone(), field.name)).collect();
+            check(&names, input)?;
+        }
+        let fields = join_output(join, left, right, Some(plan));
+        Ok(self.rows(operator, Opened::Join(hooks), fields, &named.path)?)
     }
 
     fn process(&mut self, operator: usize, input: &OutFields) -> Result<OperatorPart, AssemblyError<H::Error>> {

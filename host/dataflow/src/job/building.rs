@@ -5,16 +5,19 @@
 use std::sync::Arc;
 
 use tidegate_formats::{DecodeSpec, Decoder};
-use tidegate_pipeline::{Aggregate, Format, OperatorSpec, Pipeline, Source, Strategy, Upstream, Windowed, shares_panes};
+use tidegate_pipeline::{
+    Aggregate, Format, OperatorSpec, Pipeline, Source, Strategy, Upstream, Windowed, shares_panes,
+};
 use tidegate_types::hooks::{AggregateHook, MapHook, MapPlan, WindowHook};
 use tidegate_types::{Field, FieldType, Kind, PartitionId, ResultFields, Schema, Value};
 use tidegate_windows::{ClockStart, SourceWatermarks};
 
 use super::assembly::{Opened, OperatorPart, Parts, SourcePart};
-use super::fields::{RAW, add, declared, named_fields, of_reads, reads_of_side, source_field};
+use super::fields::{RAW, add, declared, named_fields, of_reads, source_field};
 use super::{Job, JobOptions, Node, Subtask};
 use crate::chain::PaneRows;
 use crate::exchange::Exchange;
+use crate::join::{JoinConfig, hold_back, join_operator, join_reads};
 use crate::map::MapOperator;
 use crate::operator::Operator;
 use crate::route::{InputId, MapRoute, OperatorRoute, Route};
@@ -74,13 +77,7 @@ impl Building<'_> {
         let nodes = (0..pipeline.operators.len()).filter(|operator| pipeline.operators[*operator].is_stateful());
         let nodes = nodes.map(|operator| self.node(operator, &schemas)).collect();
         let partitions = own_places(&self.options, pipeline.sources.len());
-        Job {
-            sources: Sources::new(chains, partitions),
-            ways,
-            nodes,
-            results,
-            batch_rows: self.options.batch_rows,
-        }
+        Job { sources: Sources::new(chains, partitions), ways, nodes, results, batch_rows: self.options.batch_rows }
     }
 
     /// The chain of each source, and the fields of its rows.
@@ -96,9 +93,8 @@ impl Building<'_> {
             let decoded = Arc::new(Schema::new(wanted.clone()));
             let map_id: Arc<str> = source.map.as_ref().map_or("map", |hook| hook.uid.as_str()).into();
             let SourcePart { map, .. } = &mut self.parts.sources[place];
-            let map = map.take().map(|hook| {
-                MapOperator::new(hook, Arc::clone(&map_id), &decoded, self.options.batch_rows)
-            });
+            let map =
+                map.take().map(|hook| MapOperator::new(hook, Arc::clone(&map_id), &decoded, self.options.batch_rows));
             schemas.push(map.as_ref().map_or_else(|| Arc::clone(&decoded), |map| Arc::clone(map.schema())));
             let names: Vec<Value> =
                 self.options.partitions.iter().filter(|of| of.source == place).map(|of| of.name.clone()).collect();
@@ -155,7 +151,13 @@ impl Building<'_> {
                 let reads = aggregates.chain(custom.front().map(|hook| &hook.plan().reads));
                 reads.flat_map(of_reads).cloned().collect()
             }
-            Opened::Join(hooks) => hooks.front().map_or_else(Vec::new, |hook| reads_of_side(hook.plan(), input)),
+            Opened::Join(hooks) => match &self.pipeline.operators[operator].kind {
+                OperatorSpec::Join(join) => {
+                    let [left, right] = join_reads(join, hooks.front().map(|hook| hook.plan()));
+                    if input == 0 { left } else { right }
+                }
+                _ => Vec::new(),
+            },
             Opened::Process(hooks) => of_reads(&hooks[0].plan().reads).cloned().collect(),
         }
     }
@@ -165,13 +167,16 @@ impl Building<'_> {
         let of = &self.pipeline.operators[operator];
         let inputs: Vec<Arc<Schema>> = of.inputs.iter().map(|input| Arc::clone(schemas.of(*input))).collect();
         let feeds = self.pipeline.consumers(Upstream::Operator(operator)).next().is_some();
+        let holds_back = match &of.kind {
+            OperatorSpec::Join(join) => hold_back(join),
+            OperatorSpec::Map(_) | OperatorSpec::Window(_) | OperatorSpec::Process(_) => 0,
+        };
         let subtasks = (0..self.options.parallelism).map(|_| {
             let plain = self.operator(operator, &inputs, feeds);
             let rows = feeds.then(|| match &self.parts.operators[operator].results {
-                ResultFields::Panes(fields) => RowsOf::Panes(PaneRows::new(
-                    Arc::new(fields.clone()),
-                    Arc::clone(&schemas.operators[operator]),
-                )),
+                ResultFields::Panes(fields) => {
+                    RowsOf::Panes(PaneRows::new(Arc::new(fields.clone()), Arc::clone(&schemas.operators[operator])))
+                }
                 ResultFields::Rows(_) => RowsOf::Rows(Arc::clone(&schemas.operators[operator])),
             });
             let mut routing = Routing {
@@ -183,7 +188,7 @@ impl Building<'_> {
             };
             let routes = routing.routes(Upstream::Operator(operator));
             let sinks = self.pipeline.sinks_of(operator).map(|(sink, _)| sink).collect();
-            Subtask { operator: plain, sinks, rows, routes }
+            Subtask { operator: plain, sinks, rows, holds_back, routes }
         });
         let subtasks = subtasks.collect();
         Node { operator, inputs, subtasks }
@@ -201,8 +206,13 @@ impl Building<'_> {
                 let config = window_config(windowed, &inputs[0], uid, feeds, undoes);
                 Box::new(window_operator(config, hooks, custom.pop_front(), windowed, batch_rows))
             }
-            (OperatorSpec::Join(_), Opened::Join(_)) => unreachable!("joins are refused until they are here"),
-            (OperatorSpec::Process(_), Opened::Process(_)) => unreachable!("processors are refused until they are here"),
+            (OperatorSpec::Join(join), Opened::Join(hooks)) => {
+                let config = JoinConfig { join: join.clone(), operator: uid, feeds, batch_rows };
+                join_operator(config, hooks.pop_front())
+            }
+            (OperatorSpec::Process(_), Opened::Process(_)) => {
+                unreachable!("processors are refused until they are here")
+            }
             _ => unreachable!("an operator was opened as what it is, and maps are parts of routes"),
         }
     }
@@ -268,7 +278,13 @@ fn takes_retractions(pipeline: &Pipeline, operator: usize) -> bool {
     })
 }
 
-fn window_config(windowed: &Windowed, schema: &Arc<Schema>, operator: Arc<str>, feeds: bool, undoes: bool) -> WindowConfig {
+fn window_config(
+    windowed: &Windowed,
+    schema: &Arc<Schema>,
+    operator: Arc<str>,
+    feeds: bool,
+    undoes: bool,
+) -> WindowConfig {
     WindowConfig {
         kind: windowed.window.kind.clone(),
         lateness: windowed.window.allowed_lateness,

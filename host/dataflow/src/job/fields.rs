@@ -100,20 +100,6 @@ pub(super) fn check(named: &[(String, String)], out: &OutFields) -> Result<(), J
     Ok(())
 }
 
-/// What a join's map hook reads of one side: the fields called `left.<name>` or `right.<name>`, without that.
-pub(super) fn reads_of_side(plan: &MapPlan, input: usize) -> Vec<Field> {
-    let prefix = if input == 0 { "left." } else { "right." };
-    let of_side = |field: &Field| {
-        let name = field.name.strip_prefix(prefix)?;
-        Some(Field { name: name.to_owned(), field_type: field.field_type })
-    };
-    let mut fields: Vec<Field> = plan.reads.columns.iter().filter_map(of_side).collect();
-    for name in plan.keep.iter().filter_map(|name| name.strip_prefix(prefix)) {
-        add(&mut fields, Field::dynamic(name));
-    }
-    fields
-}
-
 /// The fields of a hook's reads.
 pub(super) fn of_reads(reads: &Reads) -> impl Iterator<Item = &Field> {
     reads.columns.iter()

@@ -39,8 +39,7 @@ impl Channels<'_> {
         let mut senders = Vec::new();
         for input in inputs {
             let subtasks = self.subtasks[&input.operator];
-            let receivers =
-                self.receivers.entry(*input).or_insert_with(|| (0..subtasks).map(|_| Vec::new()).collect());
+            let receivers = self.receivers.entry(*input).or_insert_with(|| (0..subtasks).map(|_| Vec::new()).collect());
             let mut to = Vec::new();
             for receivers in receivers {
                 let (sender, receiver) = channel(CHANNEL_CAPACITY, self.signal);
@@ -84,22 +83,19 @@ fn in_order(ways: &[Vec<crate::route::Route>]) -> Vec<InputId> {
     routes.into_iter().map(|route| route.to).collect()
 }
 
-fn tasks_of(
-    node: Node,
-    channels: &mut Channels<'_>,
-    emissions: &mut Vec<Receiver<Emission>>,
-) -> Vec<OperatorTask> {
+fn tasks_of(node: Node, channels: &mut Channels<'_>, emissions: &mut Vec<Receiver<Emission>>) -> Vec<OperatorTask> {
     let Node { operator: place, inputs, subtasks } = node;
     let task = |(at, subtask): (usize, Subtask)| {
-        let Subtask { operator, sinks, rows, routes } = subtask;
-        let receivers = inputs.iter().enumerate().map(|(input, schema)| {
-            (Arc::clone(schema), channels.receivers(InputId { operator: place, input }, at))
-        });
+        let Subtask { operator, sinks, rows, holds_back, routes } = subtask;
+        let receivers = inputs
+            .iter()
+            .enumerate()
+            .map(|(input, schema)| (Arc::clone(schema), channels.receivers(InputId { operator: place, input }, at)));
         let inputs = Inputs::new(receivers.collect());
         let outputs = channels.senders(&targets(&routes));
         let (emitted, receiver): (Sender<Emission>, _) = channel(CHANNEL_CAPACITY, channels.signal);
         emissions.push(receiver);
-        let ways = Ways { sinks, rows, routes, outputs };
+        let ways = Ways { sinks, rows, holds_back, routes, outputs };
         let number = tidegate_types::batch::index32(at);
         OperatorTask::new(inputs, operator, ways, emitted, number)
     };

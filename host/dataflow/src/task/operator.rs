@@ -35,6 +35,8 @@ pub(crate) struct Ways {
     pub(crate) sinks: Vec<usize>,
     /// How its panes become rows; none where no operator reads them.
     pub(crate) rows: Option<RowsOf>,
+    /// How far the watermark of what it emits trails its own, ms.
+    pub(crate) holds_back: i64,
     /// Through maps, to operators.
     pub(crate) routes: Vec<Route>,
     /// For each route to an operator, in order of its place.
@@ -175,12 +177,14 @@ impl OperatorTask {
 
     /// The progress of the rows that the operator emits.
     fn own(&self, progress: &Arc<Progress>) -> Arc<Progress> {
-        if self.ways.outputs.is_empty() || !self.operator.holds_back() {
+        if self.ways.outputs.is_empty() || self.ways.holds_back == 0 {
             return Arc::clone(progress);
         }
         let mut own = Progress::default();
         for entry in &progress.entries {
-            own.push(ProgressEntry { watermark: self.operator.output_watermark(entry.watermark), ..*entry });
+            let held = entry.watermark.finite().map(|time| time.saturating_sub(self.ways.holds_back));
+            let watermark = held.map_or(entry.watermark, |time| Watermark::at(time.max(i64::MIN + 1)));
+            own.push(ProgressEntry { watermark, ..*entry });
         }
         Arc::new(own)
     }

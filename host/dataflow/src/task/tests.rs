@@ -137,7 +137,8 @@ fn the_last_emission_has_the_report() {
     bench.take();
     drop(std::mem::replace(&mut bench.input, channel(1, &Signal::new()).0));
     assert_eq!(bench.step(1), Progress::Finished);
-    let Received::Element(Emission { report: Some(TaskReport::Sources(mut reports)), .. }) = bench.emissions.receive() else {
+    let Received::Element(Emission { report: Some(TaskReport::Sources(mut reports)), .. }) = bench.emissions.receive()
+    else {
         panic!("no report");
     };
     let report = reports.remove(0);

@@ -2,24 +2,24 @@
 //!
 //! A map hook may put other kinds into fields of the same name, so with one nothing is said here.
 
-use tidegate_types::{FieldType, Kind, Value};
+use tidegate_types::{Kind, Value};
 
-use super::{Fault, Scene};
-use crate::model::{Aggregate, Condition, Function, Source, Upstream};
-use crate::path::{key, quoted};
+use super::{Fault, Scene, fields};
+use crate::model::{Aggregate, Condition, Function};
+use crate::path::quoted;
 
 /// The aggregates over a kind that they cannot take. Such a file is legal: each record with a value there is rejected.
 pub(super) fn never_taken(scene: Scene<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();
     for aggregate in &scene.windowed.aggregates {
         let Aggregate::Builtin { name, function, field: Some(field), .. } = aggregate else { continue };
-        let Some((source, kind)) = declared(scene, field) else { continue };
+        let Some((schema, kind)) = declared(scene, field) else { continue };
         if let Some(takes) = refused(*function, kind) {
             let reason = format!(
                 "{} is declared as {kind}, and this function takes {takes}: every record with a value there will be \
                  rejected; use another field or function, or correct `{}`",
                 quoted(field),
-                key(&source, "schema")
+                schema
             );
             faults.push(Fault::new(scene.below("aggregate", name), scene.path("aggregate"), reason));
         }
@@ -42,14 +42,9 @@ pub(super) fn never_equal(scene: Scene<'_>, condition: &Condition) -> Option<(&'
     if possible { None } else { Some((given, declared)) }
 }
 
-/// The declared kind of a field that no hook changes, and the path of the source that declares it.
+/// The declared kind of a field that no hook changes, and the path of the `schema` that declares it.
 fn declared(scene: Scene<'_>, name: &str) -> Option<(String, Kind)> {
-    let [Upstream::Source(place)] = scene.operator.inputs[..] else { return None };
-    let source: &Source = scene.pipeline.sources.get(place).filter(|source| source.map.is_none())?;
-    match source.schema.iter().find(|field| field.name == name)?.field_type {
-        FieldType::Typed { kind, .. } => Some((scene.pipeline.source_path(place), kind)),
-        FieldType::Dynamic => None,
-    }
+    fields::declared(scene.pipeline, *scene.operator.inputs.first()?, name)
 }
 
 /// What the function takes, where it does not take this kind.

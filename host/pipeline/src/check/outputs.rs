@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Fault, Scene};
 use crate::error::PipelineError;
-use crate::model::{Aggregate, Pipeline};
+use crate::model::{Aggregate, Pipeline, Stamp};
 use crate::nearest::suggestion;
 use crate::path::{item, key, quoted};
 
@@ -23,8 +23,9 @@ type HookFields = BTreeMap<String, Vec<String>>;
 /// name of its entry in `aggregate`.
 ///
 /// # Errors
-/// `invalid-pipeline` where a name would stand twice in a pane or belongs to the platform (at `aggregate.<name>`), or
-/// where the upsert key names a field that no pane has (at `sink.key[<place>]`). Lines are not known here.
+/// `invalid-pipeline` where a name would stand twice in a pane or belongs to the platform (at `aggregate.<name>`) or to a
+/// stamp (at `sink.stamp`), where the upsert key names a field that no pane has (at `sink.key[<place>]`), or where it lacks a
+/// field of the key (at `sink.key`). Lines are not known here.
 pub fn check_outputs(
     pipeline: &Pipeline,
     operator: usize,
@@ -61,7 +62,11 @@ fn panes(scene: Scene<'_>, hook_fields: &HookFields) -> Result<(), Fault> {
             },
         }
     }
-    if open { Ok(()) } else { upsert_key_exists(scene, &taken) }
+    stamps_are_free(scene, &taken)?;
+    if !open {
+        upsert_key_exists(scene, &taken)?;
+    }
+    upsert_key_has_the_key(scene)
 }
 
 /// Gives `name` to `owner`, unless it has one; the error is the reason.
@@ -94,6 +99,35 @@ fn upsert_key_exists(scene: Scene<'_>, taken: &BTreeMap<&str, String>) -> Result
                     quoted(name)
                 )));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Without a field of the key, rows of different keys would replace each other.
+fn upsert_key_has_the_key(scene: Scene<'_>) -> Result<(), Fault> {
+    for (sink, fields) in scene.upserts() {
+        if let Some(missing) = scene.windowed.key_by.iter().find(|name| !fields.contains(name)) {
+            let reason = format!("without {} rows of different keys overwrite each other; add it", quoted(missing));
+            return Err(Fault::new(key(&sink, "key"), sink, reason));
+        }
+    }
+    Ok(())
+}
+
+/// What a sink stamps on records must not have the name of one of their fields.
+fn stamps_are_free(scene: Scene<'_>, taken: &BTreeMap<&str, String>) -> Result<(), Fault> {
+    for (place, sink) in scene.pipeline.sinks_of(scene.place) {
+        let Stamp { version, completeness, generated_at } = sink.stamp;
+        let stamps = [("version", version), ("completeness", completeness), ("generated_at", generated_at)];
+        let clash = stamps.iter().find(|(name, given)| *given && taken.contains_key(name));
+        if let Some((name, _)) = clash {
+            let reason = format!(
+                "{} is a field of the result already, and a record has it once; rename that one, or leave the stamp out",
+                quoted(name)
+            );
+            let path = scene.pipeline.sink_path(place);
+            return Err(Fault::new(key(&path, "stamp"), path, reason));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use tidegate_types::{Field, FieldType, Kind, Millis};
 
-use super::{Fault, Scene, kinds};
+use super::{Fault, Scene, joins, kinds};
 use crate::model::{Aggregate, Format, Pipeline, Source, WindowKind};
 use crate::path::{key, quoted};
 use crate::sharing::{kept_apart_by, windows_of_a_record};
@@ -15,7 +15,10 @@ pub(super) fn all(pipeline: &Pipeline) -> Vec<Fault> {
         remarks.extend(bytes_are_never_read(source, &path));
         remarks.extend(drift_waits_for_the_silent(source, &path));
     }
-    Scene::all(pipeline).for_each(|scene| remarks.extend(of_a_window(scene)));
+    for place in 0..pipeline.operators.len() {
+        remarks.extend(Scene::of(pipeline, place).into_iter().flat_map(of_a_window));
+        remarks.extend(joins::remarks(pipeline, place));
+    }
     remarks.extend(nothing_is_kept(pipeline));
     remarks
 }
@@ -105,9 +108,6 @@ fn rows_overwrite_each_other(scene: Scene<'_>, sink: &str, fields: &[String]) ->
     let mut remarks = Vec::new();
     let mut remark = |reason: String| remarks.push(Fault::new(key(sink, "key"), sink, reason));
     let has = |name: &str| fields.iter().any(|field| field == name);
-    if let Some(missing) = scene.windowed.key_by.iter().find(|name| !has(name)) {
-        remark(format!("without {} rows of different keys overwrite each other; add it", quoted(missing)));
-    }
     let global = matches!(scene.windowed.window.kind, WindowKind::Global);
     if !global && !has("window_start") && !has("window_end") {
         remark("without `window_start` rows of different windows of a key overwrite each other; add it".into());

@@ -1,11 +1,21 @@
 //! `sink`: where panes go.
 
 use crate::error::PipelineError;
-use crate::model::Sink;
+use crate::model::{Sink, Stamp};
 use crate::place::{Object, Place};
 
 /// The keys of `sink`.
 pub(crate) const KEYS: [&str; 4] = ["type", "table", "key", "log"];
+/// The keys that belong to every type.
+pub(crate) const COMMON: [&str; 1] = ["stamp"];
+/// The keys that an entry of `sinks` has besides.
+pub(crate) const ENTRY: [&str; 2] = ["name", "input"];
+/// The words of `sink.stamp`.
+pub(crate) const STAMPS: [(&str, StampName); 3] = [
+    ("version", StampName::Version),
+    ("completeness", StampName::Completeness),
+    ("generated_at", StampName::GeneratedAt),
+];
 /// The words of `sink.type`.
 pub(crate) const TYPES: [(&str, SinkType); 5] = [
     ("upsert_store", SinkType::UpsertStore),
@@ -14,6 +24,14 @@ pub(crate) const TYPES: [(&str, SinkType); 5] = [
     ("outbox", SinkType::Outbox),
     ("parquet", SinkType::Parquet),
 ];
+
+/// One thing that records say besides their fields.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum StampName {
+    Version,
+    Completeness,
+    GeneratedAt,
+}
 
 /// A type without what belongs to it.
 #[derive(Debug, Clone, Copy)]
@@ -46,19 +64,38 @@ impl SinkType {
     }
 }
 
-pub(crate) fn decode(place: &Place<'_>) -> Result<Sink, PipelineError> {
-    let object = place.object("`sink`", &KEYS)?;
+/// Decodes the object, all of whose keys are known. `common`: the keys that belong to every type here.
+pub(crate) fn decode(object: &Object<'_>, common: &[&str]) -> Result<(Sink, Stamp), PipelineError> {
     let sink_type =
         object.require("type", "choose one, such as `type: upsert_store`")?.choice("a sink type", &TYPES)?;
-    let keys: Vec<&str> = ["type"].iter().chain(sink_type.keys()).copied().collect();
+    let keys: Vec<&str> = ["type"].iter().chain(sink_type.keys()).chain(common).copied().collect();
     object.only(&keys, sink_type.name(), belongs)?;
-    Ok(match sink_type {
-        SinkType::UpsertStore => upsert(&object)?,
-        SinkType::TransactionalLog => Sink::TransactionalLog { log: log(&object)? },
-        SinkType::Log => Sink::Log { log: log(&object)? },
-        SinkType::Outbox => Sink::Outbox { table: table(&object)? },
-        SinkType::Parquet => Sink::Parquet { table: table(&object)? },
-    })
+    let sink = match sink_type {
+        SinkType::UpsertStore => upsert(object)?,
+        SinkType::TransactionalLog => Sink::TransactionalLog { log: log(object)? },
+        SinkType::Log => Sink::Log { log: log(object)? },
+        SinkType::Outbox => Sink::Outbox { table: table(object)? },
+        SinkType::Parquet => Sink::Parquet { table: table(object)? },
+    };
+    let stamp = object.get("stamp").map(|place| stamp(&place)).transpose()?;
+    Ok((sink, stamp.unwrap_or_default()))
+}
+
+/// `[version, completeness]`.
+fn stamp(place: &Place<'_>) -> Result<Stamp, PipelineError> {
+    let mut stamp = Stamp::default();
+    for place in place.list("`stamp`")? {
+        let given = match place.choice("a stamp", &STAMPS)? {
+            StampName::Version => &mut stamp.version,
+            StampName::Completeness => &mut stamp.completeness,
+            StampName::GeneratedAt => &mut stamp.generated_at,
+        };
+        if *given {
+            return Err(place.refuse("this stands in the list already; remove one"));
+        }
+        *given = true;
+    }
+    Ok(stamp)
 }
 
 /// The types that a key belongs to.

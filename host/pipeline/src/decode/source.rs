@@ -10,6 +10,8 @@ use crate::place::{Object, Place};
 
 /// The keys of `source`.
 pub(crate) const KEYS: [&str; 5] = ["log", "format", "timestamp_field", "schema", "watermark"];
+/// The keys that an entry of `sources` has besides.
+pub(crate) const ENTRY: [&str; 2] = ["name", "map"];
 /// The keys of `source.watermark`.
 pub(crate) const WATERMARK: [&str; 5] = ["strategy", "max_delay", "field", "idle_partition_timeout", "max_drift"];
 /// The words of `source.format`.
@@ -51,9 +53,8 @@ pub(crate) enum StrategyName {
     None,
 }
 
-/// Decodes the object; the map hook stands elsewhere.
-pub(crate) fn decode(place: &Place<'_>, name: &str) -> Result<Source, PipelineError> {
-    let object = place.object("`source`", &KEYS)?;
+/// Decodes the object, all of whose keys are known; the short form's map hook stands elsewhere.
+pub(crate) fn decode(object: &Object<'_>, name: &str) -> Result<Source, PipelineError> {
     let log = object.require("log", "name the log that is read")?.name("the log's name")?;
     let format = object.get("format").map(|place| place.choice("a format", &FORMATS)).transpose()?;
     let timestamp_field = object.get("timestamp_field").map(|place| place.field()).transpose()?;
@@ -62,7 +63,7 @@ pub(crate) fn decode(place: &Place<'_>, name: &str) -> Result<Source, PipelineEr
     let watermark = watermark_spec(&watermark)?;
     let format = format.unwrap_or(Format::Json);
     if format == Format::Raw {
-        refuse_fields_of_raw(&object)?;
+        refuse_fields_of_raw(object)?;
     }
     Ok(Source { name: name.to_owned(), log, format, timestamp_field, schema, watermark, map: None })
 }

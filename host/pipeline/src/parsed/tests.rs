@@ -1,9 +1,14 @@
 //! Tests of reading whole files. Every case is a file as a user would write it, most of them one edit away from `BASE`.
 
 mod accepted;
+mod chains;
 mod contradictions;
+mod documented;
 mod json;
+mod long;
+mod long_refused;
 mod random;
+mod random_graphs;
 mod refused;
 mod remarks;
 
@@ -15,6 +20,9 @@ pub(crate) const SPECIFICATION: &str = include_str!("tests/specification.yaml");
 /// A small sound file; tests count on its line numbers.
 pub(crate) const BASE: &str = include_str!("tests/base.yaml");
 
+/// A small sound file of the long form; tests count on its line numbers.
+pub(crate) const GRAPH: &str = include_str!("tests/graph.yaml");
+
 /// `BASE` with one edit.
 fn edited(old: &str, new: &str) -> String {
     assert_eq!(BASE.matches(old).count(), 1, "{old:?} must stand in the base file once");
@@ -23,7 +31,21 @@ fn edited(old: &str, new: &str) -> String {
 
 /// `BASE` with several edits.
 fn edited_all(edits: &[(&str, &str)]) -> String {
-    edits.iter().fold(BASE.to_owned(), |text, (old, new)| {
+    edit(BASE, edits)
+}
+
+/// `GRAPH` with one edit.
+fn graph(old: &str, new: &str) -> String {
+    edit(GRAPH, &[(old, new)])
+}
+
+/// `GRAPH` with several edits.
+fn graph_all(edits: &[(&str, &str)]) -> String {
+    edit(GRAPH, edits)
+}
+
+fn edit(text: &str, edits: &[(&str, &str)]) -> String {
+    edits.iter().fold(text.to_owned(), |text, (old, new)| {
         assert_eq!(text.matches(old).count(), 1, "{old:?} must stand in the file once");
         text.replace(old, new)
     })

@@ -1,42 +1,81 @@
-//! The schema of `window`, `trigger` and `aggregate`.
+//! The schema of a window operator: its key, `dedup`, `window`, `trigger`, `accumulation` and `aggregate`.
 
 use serde_json::{Value, json};
 
-use super::{described, hook_properties, object, reference, variant};
+use super::{described, fields, hook_properties, object, reference, variant, words};
 use crate::decode::aggregate::{FUNCTIONS, FunctionName, MAX_AGGREGATES};
+use crate::decode::windowed;
 
 const EVERY_PERIOD: &str = "every +0*[1-9][0-9]*(ms|s|m|h|d) +processing_time";
 const EVERY_ELEMENTS: &str = "every +0*[1-9][0-9]* +elements";
 
-pub(super) fn window() -> Value {
-    let lateness = || described(reference("duration"), "How long after its end a window still takes records.");
-    let length = |what: &str| described(reference("positive_duration"), what);
+/// The keys of a window operator.
+pub(super) fn windowed() -> Value {
+    json!({
+        "key_by": key_by(),
+        "dedup": reference("dedup"),
+        "window": reference("window"),
+        "trigger": reference("trigger"),
+        "accumulation": {
+            "description": "What a pane holds when its window fires more than once.",
+            "enum": words(&windowed::ACCUMULATIONS),
+            "default": "accumulating",
+        },
+        "aggregate": reference("aggregate"),
+        "late_side_output": described(reference("name"), "The log for records that came too late."),
+    })
+}
+
+pub(super) fn key_by() -> Value {
+    described(fields(0), "The fields that make the key; [] is one key for all records.")
+}
+
+pub(super) fn dedup() -> Value {
+    let properties = json!({
+        "field": described(reference("field"), "The field that identifies a record within its key."),
+        "horizon": described(reference("duration"), "How long in event time an identity is remembered."),
+    });
+    described(object(properties, &windowed::DEDUP), "Drops records whose identity was accepted before.")
+}
+
+/// How long after its end a window still takes records.
+fn lateness() -> Value {
+    described(reference("duration"), "How long after its end a window still takes records.")
+}
+
+fn length(what: &str) -> Value {
+    described(reference("positive_duration"), what)
+}
+
+/// Tumbling and sliding windows. `lateness`: the schema of their `allowed_lateness`, where they have it.
+pub(super) fn fixed_windows(lateness: Option<&Value>) -> Vec<Value> {
     let offset = || described(reference("duration"), "How far the grid of windows is moved from the epoch.");
     let size = || length("The length of a window.");
+    let mut tumbling = json!({"size": size(), "offset": offset()});
+    let slide = length("The distance between the starts of two windows, at most size.");
+    let mut sliding = json!({"size": size(), "slide": slide, "offset": offset()});
+    if let Some(lateness) = lateness {
+        tumbling["allowed_lateness"] = lateness.clone();
+        sliding["allowed_lateness"] = lateness.clone();
+    }
+    vec![variant("tumbling", tumbling, &["size"]), variant("sliding", sliding, &["size", "slide"])]
+}
+
+pub(super) fn window() -> Value {
     let mut custom = hook_properties();
     custom["allowed_lateness"] = lateness();
-    let tumbling = json!({"size": size(), "offset": offset(), "allowed_lateness": lateness()});
-    let sliding = json!({
-        "size": size(),
-        "slide": length("The distance between the starts of two windows, at most size."),
-        "offset": offset(),
-        "allowed_lateness": lateness(),
-    });
     let session = json!({
         "gap": length("The silence of a key that ends its session."),
         "max_duration": length("The longest a session may last, at least gap."),
         "allowed_lateness": lateness(),
     });
-    json!({
-        "description": "Which windows a record belongs to.",
-        "oneOf": [
-            variant("tumbling", tumbling, &["size"]),
-            variant("sliding", sliding, &["size", "slide"]),
-            variant("session", session, &["gap"]),
-            variant("global", json!({}), &[]),
-            variant("custom", custom, &["component"]),
-        ],
-    })
+    let mut variants = fixed_windows(Some(&lateness()));
+    variants.extend([
+        variant("session", session, &["gap"]),
+        variant("global", json!({}), &[]),
+        variant("custom", custom, &["component"]),
+    ]);
+    json!({"description": "Which windows a record belongs to.", "oneOf": variants})
 }
 
 pub(super) fn trigger() -> Value {

@@ -2,12 +2,27 @@
 
 use serde_json::{Value, json};
 
-use super::{described, object, reference, tagged, words};
+use super::{described, merged, object, reference, tagged, words};
 use crate::decode::source::{FORMATS, KINDS};
 
+/// The short form's source.
 pub(super) fn source() -> Value {
+    described(object(properties(), &["log", "watermark"]), "Where records come from and how they are decoded.")
+}
+
+/// An entry of `sources`.
+pub(super) fn named_source() -> Value {
+    let own = json!({
+        "name": described(reference("name"), "The source's name, which is also its stable id."),
+        "map": described(reference("hook"), "A hook that filters, changes and splits records."),
+    });
+    object(merged(own, properties()), &["name", "log", "watermark"])
+}
+
+/// The keys of a source.
+fn properties() -> Value {
     let kinds: Vec<String> = KINDS.iter().flat_map(|kind| [kind.to_string(), format!("{kind}?")]).collect();
-    let properties = json!({
+    json!({
         "log": described(reference("name"), "The log that is read."),
         "format": {"description": "The format of the records.", "enum": words(&FORMATS), "default": "json"},
         "timestamp_field": described(
@@ -19,12 +34,11 @@ pub(super) fn source() -> Value {
             "type": "object",
             "additionalProperties": {"enum": kinds},
         },
-        "watermark": watermark(),
-    });
-    described(object(properties, &["log", "watermark"]), "Where records come from and how they are decoded.")
+        "watermark": reference("watermark"),
+    })
 }
 
-fn watermark() -> Value {
+pub(super) fn watermark() -> Value {
     let max_delay = described(reference("duration"), "The largest disorder in event time.");
     let field = described(reference("field"), "The field that claims: true (the record's time), or a time.");
     let variants = json!([

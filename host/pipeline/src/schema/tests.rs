@@ -1,16 +1,20 @@
 //! The schema against the decoders: the same keys and words, every accepted file, the committed copy.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
 use super::json_schema;
-use crate::decode::{self, aggregate, component, sink, source, trigger, window};
-use crate::parsed::tests::{BASE, SPECIFICATION};
+use crate::decode::{self, aggregate, component, join, long, operator, short, sink, source, trigger, window, windowed};
+use crate::parsed::tests::{BASE, GRAPH, SPECIFICATION};
 use crate::reader;
 
 /// Where `cargo test` finds the committed copy, from this crate.
 const COPY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/pipeline.schema.json");
+
+/// The schema, made once: random tests ask it thousands of times.
+static SCHEMA: LazyLock<Value> = LazyLock::new(json_schema);
 
 /// The faults of `value` under `schema`, for the words of JSON Schema that the pipeline's schema uses.
 fn faults(schema: &Value, value: &Value, at: &str) -> Vec<String> {
@@ -21,7 +25,7 @@ fn faults(schema: &Value, value: &Value, at: &str) -> Vec<String> {
             "$schema" | "title" | "description" | "default" | "$defs" | "additionalProperties" => true,
             "$ref" => {
                 let name = rule.as_str().and_then(|path| path.strip_prefix("#/$defs/")).expect("a local reference");
-                found.extend(faults(&json_schema()["$defs"][name], value, at));
+                found.extend(faults(&SCHEMA["$defs"][name], value, at));
                 true
             }
             "type" => types(rule).iter().any(|name| is(name, value)),
@@ -33,6 +37,7 @@ fn faults(schema: &Value, value: &Value, at: &str) -> Vec<String> {
             "minimum" => value.as_f64() >= rule.as_f64(),
             "maximum" => value.as_f64() <= rule.as_f64(),
             "minItems" => value.as_array().is_none_or(|items| Some(items.len() as u64) >= rule.as_u64()),
+            "maxItems" => value.as_array().is_none_or(|items| Some(items.len() as u64) <= rule.as_u64()),
             "uniqueItems" => {
                 value.as_array().is_none_or(|items| (1..items.len()).all(|n| !items[..n].contains(&items[n])))
             }
@@ -114,7 +119,7 @@ fn accepts(text: &str) -> bool {
 
 /// What the schema says against a well-formed file.
 pub(crate) fn faults_of(text: &str) -> Vec<String> {
-    faults(&json_schema(), &json_of(text), "")
+    faults(&SCHEMA, &json_of(text), "")
 }
 
 /// All keys that an object of the schema knows, over its variants.
@@ -124,36 +129,75 @@ fn keys(schema: &Value) -> BTreeSet<String> {
     own.chain(variants).collect()
 }
 
+/// The schema of a form of the file.
+fn form(place: usize) -> Value {
+    json_schema()["oneOf"][place].clone()
+}
+
+/// The schema of the entries of a list of the long form.
+fn entry(list: &str) -> Value {
+    form(1)["properties"][list]["items"].clone()
+}
+
+fn together(lists: &[&[&str]]) -> BTreeSet<String> {
+    set(&lists.concat())
+}
+
 fn set(keys: &[&str]) -> BTreeSet<String> {
     keys.iter().map(|key| (*key).to_owned()).collect()
 }
 
 #[test]
-fn accepts_the_specification_and_the_base_file() {
+fn accepts_the_specification_and_the_base_files() {
     assert_eq!(faults_of(SPECIFICATION), Vec::<String>::new());
     assert_eq!(faults_of(BASE), Vec::<String>::new());
+    assert_eq!(faults_of(GRAPH), Vec::<String>::new());
 }
 
 #[test]
 fn knows_the_keys_of_the_decoders() {
     let schema = json_schema();
-    let properties = &schema["properties"];
-    assert_eq!(keys(&schema), set(&decode::short::KEYS));
-    assert_eq!(keys(&properties["source"]), set(&source::KEYS));
-    assert_eq!(keys(&properties["source"]["properties"]["watermark"]), set(&source::WATERMARK));
-    assert_eq!(keys(&properties["dedup"]), set(&decode::windowed::DEDUP));
-    assert_eq!(keys(&properties["window"]), set(&window::KEYS));
-    assert_eq!(keys(&properties["trigger"]), set(&trigger::KEYS));
-    assert_eq!(keys(&properties["sink"]), set(&sink::KEYS));
-    assert_eq!(keys(&properties["checkpoint"]), set(&decode::CHECKPOINT));
-    assert_eq!(keys(&schema["$defs"]["hook"]), set(&component::KEYS));
-    let aggregate = &properties["aggregate"]["additionalProperties"];
+    let shared = &schema["$defs"];
+    assert_eq!(keys(&form(0)), together(&[&decode::COMMON, &short::KEYS]));
+    assert_eq!(keys(&form(0)["properties"]["source"]), set(&source::KEYS));
+    assert_eq!(keys(&form(0)["properties"]["sink"]), together(&[&sink::KEYS, &sink::COMMON]));
+    assert_eq!(keys(&shared["checkpoint"]), set(&decode::CHECKPOINT));
+    assert_eq!(keys(&shared["watermark"]), set(&source::WATERMARK));
+    assert_eq!(keys(&shared["dedup"]), set(&windowed::DEDUP));
+    assert_eq!(keys(&shared["window"]), set(&window::KEYS));
+    assert_eq!(keys(&shared["trigger"]), set(&trigger::KEYS));
+    assert_eq!(keys(&shared["hook"]), set(&component::KEYS));
+    let aggregate = &shared["aggregate"]["additionalProperties"];
     assert_eq!(keys(aggregate), set(&aggregate::BUILTIN));
     for variant in aggregate["oneOf"].as_array().expect("variants") {
         if variant["properties"]["where"].is_object() {
             assert_eq!(keys(&variant["properties"]["where"]), set(&aggregate::WHERE));
         }
     }
+}
+
+#[test]
+fn knows_the_keys_of_the_long_form() {
+    assert_eq!(keys(&form(1)), together(&[&decode::COMMON, &long::KEYS]));
+    assert_eq!(keys(&entry("sources")), together(&[&source::ENTRY, &source::KEYS]));
+    assert_eq!(keys(&entry("sinks")), together(&[&sink::ENTRY, &sink::KEYS, &sink::COMMON]));
+    assert_eq!(keys(&entry("operators")), set(&operator::KEYS));
+    let operators = entry("operators");
+    for variant in operators["oneOf"].as_array().expect("variants") {
+        let has = |key: &str| variant["properties"][key].is_object();
+        let (_, kind) = operator::KINDS.iter().find(|(key, _)| has(key)).expect("a kind of operator");
+        assert_eq!(keys(variant), together(&[&["name"], &kind.keys()]));
+    }
+    let joins = &operators["oneOf"][1]["properties"]["join"];
+    assert_eq!(keys(joins), set(&join::KEYS));
+    assert_eq!(keys(&SCHEMA["$defs"]["side"]), set(&join::SIDE));
+    let words: BTreeSet<&str> = joins["oneOf"]
+        .as_array()
+        .expect("joins")
+        .iter()
+        .filter_map(|join| join["properties"]["type"]["const"].as_str())
+        .collect();
+    assert_eq!(words, join::TYPES.map(|(word, _)| word).into());
 }
 
 #[test]
@@ -166,10 +210,14 @@ fn knows_the_types_of_windows_sinks_and_strategies_with_their_keys() {
     let with_type = |own: &[&str]| set(&[&["type"], own].concat());
     let windows: Vec<_> =
         window::TYPES.iter().map(|(word, kind)| ((*word).to_owned(), with_type(kind.keys()))).collect();
-    assert_eq!(variants(&schema["properties"]["window"], "type"), windows);
-    let sinks: Vec<_> = sink::TYPES.iter().map(|(word, kind)| ((*word).to_owned(), with_type(kind.keys()))).collect();
-    assert_eq!(variants(&schema["properties"]["sink"], "type"), sinks);
-    let strategies = variants(&schema["properties"]["source"]["properties"]["watermark"], "strategy");
+    assert_eq!(variants(&schema["$defs"]["window"], "type"), windows);
+    let sinks = |more: &[&str]| -> Vec<_> {
+        let keys = |kind: &sink::SinkType| with_type(&[kind.keys(), &sink::COMMON, more].concat());
+        sink::TYPES.iter().map(|(word, kind)| ((*word).to_owned(), keys(kind))).collect()
+    };
+    assert_eq!(variants(&form(0)["properties"]["sink"], "type"), sinks(&[]));
+    assert_eq!(variants(&entry("sinks"), "type"), sinks(&sink::ENTRY));
+    let strategies = variants(&schema["$defs"]["watermark"], "strategy");
     let words: Vec<&str> = strategies.iter().map(|(word, _)| word.as_str()).collect();
     assert_eq!(words, source::STRATEGIES.map(|(word, _)| word));
 }

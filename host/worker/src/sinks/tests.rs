@@ -36,7 +36,8 @@ impl ResultSink for Counting {
 fn what_was_emitted_is_out_before_the_task_waits() {
     let (sender, receiver) = channel(4, &Signal::new());
     let sink = Counting::default();
-    let outputs = Outputs { results: vec![Box::new(sink.clone())], too_late: None, duplicates: None, dead_letters: None };
+    let outputs =
+        Outputs { results: vec![Box::new(sink.clone())], too_late: None, duplicates: None, dead_letters: None };
     let mut task = SinkTask::new(vec![receiver], outputs, None, Arc::default());
     sender.send(Emission { results: vec![(0, Results::Panes(PaneBatch::default()))], ..Emission::default() });
     assert_eq!(task.step(None).expect("works"), Progress::Worked);
@@ -49,7 +50,8 @@ fn what_was_emitted_is_out_before_the_task_waits() {
 fn a_task_that_never_waits_holds_nothing_back_for_long() {
     let (sender, receiver) = channel(4, &Signal::new());
     let sink = Counting::default();
-    let outputs = Outputs { results: vec![Box::new(sink.clone())], too_late: None, duplicates: None, dead_letters: None };
+    let outputs =
+        Outputs { results: vec![Box::new(sink.clone())], too_late: None, duplicates: None, dead_letters: None };
     let mut task = SinkTask::new(vec![receiver], outputs, None, Arc::default());
     let mut step = |now: i64| {
         sender.send(Emission { results: vec![(0, Results::Panes(PaneBatch::default()))], ..Emission::default() });

@@ -46,7 +46,9 @@ pub(super) fn draw(rng: &mut Rng, plan: &Plan) -> Drawn {
     let mut operators: Vec<Value> = Vec::new();
     for place in 0..*rng.pick(&[1, 2, 2, 3, 3, 4, 5]) {
         let name = format!("o{place}");
-        let (operator, upstream) = if rng.chance(if count == 1 { 15 } else { 45 }) {
+        let (operator, upstream) = if plan.processors && rng.chance(40) {
+            process(rng, plan, &name, &upstreams)
+        } else if rng.chance(if count == 1 { 15 } else { 45 }) {
             join(rng, plan, &name, &upstreams)
         } else {
             windows(rng, plan, &name, &upstreams)
@@ -194,7 +196,7 @@ fn aggregates(
         if function == "top_k" {
             spec.push(("k", rng.within(1, 4).into()));
         }
-        if rng.chance(10) {
+        if rng.chance(10) && from.fields.iter().any(|(field, _)| field == "kind") {
             spec.push(("where", Value::obj([("field", Value::from("kind")), ("equals", "click".into())])));
         }
         let made = match function {
@@ -286,6 +288,46 @@ fn window_join(rng: &mut Rng, plan: &Plan) -> Members {
         members.push(("matching", "inner".into()));
     }
     members
+}
+
+/// A processor by the script of the test guest, which reads `k` and `v`.
+fn process(rng: &mut Rng, plan: &Plan, name: &str, upstreams: &[Upstream]) -> (Value, Upstream) {
+    let keyed: Vec<Upstream> = upstreams.iter().filter(|u| u.keys.iter().any(|key| key == "k")).cloned().collect();
+    let from = input(rng, &keyed, false).name.clone();
+    let mut script: Vec<(&str, i64)> = Vec::new();
+    let timers = rng.chance(75);
+    let mut set = |rng: &mut Rng, percent: i64, name, least, most| {
+        if rng.chance(percent) {
+            script.push((name, rng.within(least, most)));
+        }
+    };
+    // Rows of a key whose name is forgotten cannot be told from those of another one: then there are no timers.
+    set(rng, if timers { 0 } else { 50 }, "seen_ttl", plan.unit, 10 * plan.unit);
+    set(rng, 50, "ttl", plan.unit, 10 * plan.unit);
+    set(rng, if timers { 80 } else { 0 }, "event", -2 * plan.unit, 8 * plan.unit);
+    set(rng, if timers && plan.arrivals { 50 } else { 0 }, "processing", -2 * plan.unit, 8 * plan.unit);
+    set(rng, 50, "again", 1, 3);
+    set(rng, 30, "shift", -3 * plan.unit, 3 * plan.unit);
+    for name in ["reject", "forget", "silent"] {
+        set(rng, 40, name, 0, 3);
+    }
+    // On the unit of time, so that what falls due together is met.
+    let on_unit = |(name, n): (&str, i64)| match name {
+        "seen_ttl" | "ttl" | "event" | "processing" | "shift" => (name.to_owned(), (n / plan.unit * plan.unit).into()),
+        _ => (name.to_owned(), n.into()),
+    };
+    let config = Value::obj(script.into_iter().map(on_unit));
+    let hook = Value::obj([("component", Value::from("scripted-processor@1.0.0")), ("config", config)]);
+    let operator = Value::obj([
+        ("name", Value::from(name)),
+        ("input", Value::Str(from)),
+        ("key_by", Value::Arr(vec!["k".into()])),
+        ("process", hook),
+    ]);
+    let numbers = ["rows", "total", "like", "distinct"].map(|name| (name.to_owned(), Kind::Number));
+    let texts = ["k", "what"].map(|name| (name.to_owned(), Kind::Text));
+    let fields = numbers.into_iter().chain(texts).collect();
+    (operator, Upstream { name: name.to_owned(), fields, keys: vec!["k".to_owned()], feeds: Feeds::Anything })
 }
 
 /// One sink of an operator, now and then two.

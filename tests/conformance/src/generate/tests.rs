@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{graph, scenario};
+use super::{graph, processors, scenario};
 use crate::reference::interpret;
 
 #[test]
@@ -62,5 +62,23 @@ fn draws_graphs_of_every_kind_that_emit_refuse_and_forward() {
         ["interval", "window", "chain", "forwarded", "emitted", "retractions", "too_late", "partly_late", "rejected"]
     {
         assert!(total[name] > 25, "{name} occurs {} times in {total:?}", total[name]);
+    }
+}
+
+#[test]
+fn draws_processors_that_count_fire_forget_and_refuse() {
+    let mut total = BTreeMap::new();
+    for seed in 0..60 {
+        let outcome = interpret(&processors(seed));
+        let n = |name: &str| outcome.summary.get(name).as_int().unwrap();
+        let ends = n("accepted") + n("too_late") + n("duplicate") + n("rejected");
+        assert_eq!(n("read") + n("forwarded"), ends, "seed {seed}: {}", outcome.summary);
+        for line in outcome.lines.values().flatten() {
+            let what = line.get("what").as_str().or(line.get("reason").as_str()).unwrap_or("");
+            *total.entry(what.to_owned()).or_insert(0) += 1;
+        }
+    }
+    for what in ["row", "event", "processing", "refused"] {
+        assert!(total.get(what) > Some(&25), "{what} occurs {:?} times", total.get(what));
     }
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use super::join::Join;
 use super::order::by_key;
+use super::process::Process;
 use super::spec::Spec;
 use super::windows::Windows;
 use super::{MINUS_INFINITY, Outcome, PLUS_INFINITY};
@@ -193,12 +194,14 @@ fn node(spec: &Value) -> Node {
         emitted: Vec::new(),
     };
     let input = |path: &str| spec.at(path).as_str().expect("an operator has an input").to_owned();
-    if spec.get("join").is_null() {
-        Node { inputs: vec![input("input")], operator: Box::new(Windows::new(desk(spec))) }
-    } else {
+    if !spec.get("join").is_null() {
         let inputs = vec![input("join.left.input"), input("join.right.input")];
-        Node { inputs, operator: Box::new(Join::new(desk(spec.get("join")))) }
+        return Node { inputs, operator: Box::new(Join::new(desk(spec.get("join")))) };
     }
+    let processes = !spec.get("process").is_null();
+    let operator: Box<dyn Operator> =
+        if processes { Box::new(Process::new(desk(spec))) } else { Box::new(Windows::new(desk(spec))) };
+    Node { inputs: vec![input("input")], operator }
 }
 
 /// The operators, each after its inputs.

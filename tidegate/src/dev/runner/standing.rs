@@ -7,7 +7,7 @@ use tidegate_connectors::ReadPositions;
 use tidegate_coordinator::{Lag, RunAccount, RunPanes, RunStatus};
 use tidegate_dataflow::Account;
 use tidegate_log::Log;
-use tidegate_types::{EventTime, PaneBatch, Watermark};
+use tidegate_types::{EventTime, PaneBatch, RowBatch, Watermark};
 use tidegate_worker::{Observer, RunProgress};
 
 /// How far a run is.

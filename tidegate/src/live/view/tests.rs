@@ -39,9 +39,22 @@ fn windows() -> Windows {
     ];
     for (start, end, timing, index, flights) in panes {
         let window = Some((at(&format!("2013-01-14T{start}:00Z")), at(&format!("2013-01-14T{end}:00Z"))));
-        let info = PaneInfo { window, timing, index, is_last: false, watermark: Watermark::MIN, op: PaneOp::Insert };
+        let info = PaneInfo {
+            window,
+            timing,
+            index,
+            is_last: false,
+            watermark: Watermark::MIN,
+            op: PaneOp::Insert,
+            fired_at: 0,
+        };
         let keys = vec![column(Kind::Text, ValueRef::Text("EWR"))];
-        windows.note(&PaneBatch { keys, values: vec![column(Kind::Int, ValueRef::Int(flights))], infos: vec![info] });
+        windows.note(&PaneBatch {
+            keys,
+            values: vec![column(Kind::Int, ValueRef::Int(flights))],
+            infos: vec![info],
+            order: None,
+        });
     }
     windows
 }

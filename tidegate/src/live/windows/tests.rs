@@ -21,11 +21,13 @@ fn panes(rows: &[(&str, EventTime, i64, Timing, PaneOp)]) -> PaneBatch {
         is_last: false,
         watermark: Watermark::MIN,
         op: row.4,
+        fired_at: 0,
     };
     PaneBatch {
         keys: vec![column(Kind::Text, &keys)],
         values: vec![column(Kind::Int, &values)],
         infos: rows.iter().map(info).collect(),
+        order: None,
     }
 }
 

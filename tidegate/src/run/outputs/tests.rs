@@ -4,7 +4,7 @@ use super::*;
 
 fn destinations(output: &str, too_late: Option<&str>, dead_letter: Option<&str>) -> Destinations {
     Destinations {
-        panes: Output::from_flag(output),
+        results: vec![Output::from_flag(output)],
         too_late: too_late.map(Output::from_flag),
         dead_letters: dead_letter.map(Output::from_flag),
         duplicates: None,

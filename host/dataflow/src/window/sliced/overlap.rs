@@ -8,8 +8,8 @@ use super::grid::Grid;
 use super::{KeyId, Sliced, SlicedTarget};
 
 /// The slots of slices in order of time, and which of them each of a record's windows holds. Windows that hold the same
-/// slices are one.
-#[derive(Debug, Default)]
+/// slices are one; those that hold none are an empty range.
+#[derive(Debug)]
 pub(in crate::window) struct Overlap {
     pub(in crate::window) slots: Vec<u32>,
     /// Both bounds ascend.
@@ -25,7 +25,9 @@ impl Sliced {
         watermark: Watermark,
         discarding: bool,
     ) -> Overlap {
-        let Some(of_key) = key.and_then(|key| self.keys.get(&key)) else { return Overlap::default() };
+        let Some(of_key) = key.and_then(|key| self.keys.get(&key)) else {
+            return Overlap { slots: Vec::new(), windows: std::iter::once(0..0).collect() };
+        };
         let starting_at = |time| of_key.slices.partition_point(|slice| slice.span.start < time);
         let ended_by = |time| of_key.slices.partition_point(|slice| slice.span.end <= time);
         let first = starting_at(self.grid.window_ending(target.first_end).start);
@@ -35,9 +37,8 @@ impl Sliced {
         while let Some(end) = next.filter(|end| *end <= target.last_end) {
             let (from, to) = (starting_at(self.grid.window_ending(end).start), ended_by(end));
             let emptied = discarding && watermark.reached(end);
-            if from < to && !emptied {
-                windows.push(from - first..to - first);
-            }
+            let held = if emptied { from..from } else { from..to };
+            windows.push(held.start - first..held.end - first);
             let left = of_key.slices.get(from).map(|slice| self.grid.end_of_start_after(slice.span.start));
             let entered = of_key.slices.get(to).map(|slice| self.grid.end_at_or_after(slice.span.end));
             let shown = emptied.then(|| first_after(self.grid, watermark));

@@ -146,6 +146,12 @@ fn rejects_an_upsert_key_of_fields_that_no_pane_has() {
     let key = |key: &str| edited("[shop, country, window_start]", key);
     refused(&key("[shop, country, window_stat]"), "sink.key[2]", 19, "did you mean `window_start`?");
     refused(&key("[shop, country, pane]"), "sink.key[2]", 19, "identifies no row");
+    refused(
+        &key("[shop, window_start]"),
+        "sink.key",
+        19,
+        "without `country` rows of different keys overwrite each other",
+    );
     let open =
         edited_all(&[("  price: sum", "  price: {component: a@1.0.0}"), ("window_start]", "window_start, bucket]")]);
     accept(&open);

@@ -37,7 +37,8 @@ fn reads_json_as_the_same_pipeline() {
 #[test]
 fn reads_json_texts_with_every_escape() {
     let text = edited("\"shop\", \"country\"]", r#""\ud83d\ude00\/\u00e9\"\\\b\f\n\r\t", "country"]"#);
-    let text = text.replace(r#"["shop", "country", "window_start"]"#, r#"["country", "window_start"]"#);
+    let key = r#"["\ud83d\ude00\/\u00e9\"\\\b\f\n\r\t", "country", "window_start"]"#;
+    let text = text.replace(r#"["shop", "country", "window_start"]"#, key);
     assert_eq!(accept(&text).pipeline.operators[0].key_by()[0], "😀/é\"\\\u{8}\u{c}\n\r\t");
 }
 

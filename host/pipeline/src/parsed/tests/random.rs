@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::RngSeed;
 
-use super::{BASE, SPECIFICATION};
+use super::{BASE, GRAPH, SPECIFICATION};
 use crate::schema::tests::faults_of;
 use crate::{check_supported, operator_ids, parse};
 
@@ -114,7 +114,7 @@ fn survive(text: &str) -> Result<(), TestCaseError> {
 }
 
 /// At least 2,000 cases from a seed that is printed.
-fn config() -> ProptestConfig {
+pub(super) fn config() -> ProptestConfig {
     let given = ProptestConfig::default();
     let seed = match given.rng_seed {
         RngSeed::Fixed(seed) => seed,
@@ -129,13 +129,13 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn never_panics_on_damaged_files(changes in prop::collection::vec(damage(), 1..8), specification in any::<bool>()) {
-        survive(&damaged(if specification { SPECIFICATION } else { BASE }, &changes))?;
+    fn never_panics_on_damaged_files(changes in prop::collection::vec(damage(), 1..8), file in 0..3_usize) {
+        survive(&damaged([SPECIFICATION, BASE, GRAPH][file], &changes))?;
     }
 
     #[test]
-    fn never_panics_on_damaged_json(changes in prop::collection::vec(damage(), 1..8)) {
-        let root = crate::reader::read(SPECIFICATION).expect("the specification's file is sound");
+    fn never_panics_on_damaged_json(changes in prop::collection::vec(damage(), 1..8), long in any::<bool>()) {
+        let root = crate::reader::read(if long { GRAPH } else { SPECIFICATION }).expect("a sound file");
         let json = serde_json::to_string_pretty(&root.content.to_json()).expect("JSON");
         survive(&damaged(&json, &changes))?;
     }

@@ -271,31 +271,6 @@ fn cuts_and_escapes_what_it_repeats() {
 }
 
 #[test]
-fn names_the_long_form_as_unsupported() {
-    let cases = [
-        ("version: 1", "version: 1\noperators: []", "operators", 3),
-        ("version: 1", "version: 1\nsources: {}", "sources", 3),
-        ("version: 1", "version: 1\njoin: {type: interval}", "join", 3),
-        ("version: 1", "version: 1\nprocess: {component: a}", "process", 3),
-        (
-            "sink:\n  type: upsert_store\n  table: clicks_minute\n  key: [shop, country, window_start]",
-            "sink: [{type: log}]",
-            "sink",
-            16,
-        ),
-    ];
-    for (old, new, path, line) in cases {
-        let error = refuse(&edited(old, new));
-        assert_eq!(
-            (error.code, error.path.as_str(), error.line),
-            (ErrorCode::Unsupported, path, Some(line)),
-            "{error}"
-        );
-        assert!(error.reason.contains("the long form"), "{error}");
-    }
-}
-
-#[test]
 fn names_what_this_release_does_not_run() {
     let avro = edited("  log: events", "  log: events\n  format: avro");
     let (text, path, line, phrase) = (avro, "source.format", 5, "`avro`");

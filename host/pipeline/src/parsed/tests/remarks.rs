@@ -1,6 +1,6 @@
 //! Files that are accepted with a remark.
 
-use super::{accept, edited, edited_all};
+use super::{accept, edited, edited_all, graph, graph_all};
 
 fn remarks(text: &str) -> Vec<String> {
     accept(text).warnings.iter().map(ToString::to_string).collect()
@@ -44,7 +44,6 @@ fn remarks_that_checkpoints_are_not_kept_yet() {
 #[test]
 fn remarks_on_rows_that_overwrite_each_other() {
     let key = |key: &str| remarks(&edited("[shop, country, window_start]", key));
-    assert!(key("[shop, window_start]")[0].contains("without `country`"));
     assert!(key("[shop, country]")[0].contains("without `window_start`"));
     assert!(key("[shop, country, window_start, rows]")[0].contains("`rows` is an aggregate"));
     assert_eq!(key("[country, shop, window_end]"), Vec::<String>::new());
@@ -126,4 +125,42 @@ fn remarks_that_drift_control_waits_for_the_silent() {
 fn remarks_that_nothing_equals_null() {
     let found = remarks(&edited("{fn: count}", "{fn: count, where: {field: a, equals: null}}"));
     assert!(found.len() == 1 && found[0].contains("never matches null"), "{found:?}");
+}
+
+#[test]
+fn remarks_on_joins_that_keep_rows_for_long() {
+    let upper = |upper: &str, more: &str| remarks(&graph("upper: 10m", &format!("upper: {upper}{more}")));
+    assert_eq!(upper("1d", ""), Vec::<String>::new());
+    let found = upper("25h", "");
+    assert!(found.len() == 1 && found[0].starts_with("operators[0].join.upper (line 18): every row"), "{found:?}");
+    assert!(found[0].contains("kept for 25h"), "{found:?}");
+    let found = upper("1d", "\n      allowed_lateness: 1h");
+    assert!(found.len() == 1 && found[0].contains("kept for 25h"), "{found:?}");
+    let found = remarks(&graph("lower: 0s", "lower: -25h"));
+    assert!(found.len() == 1 && found[0].starts_with("operators[0].join.lower (line 17)"), "{found:?}");
+}
+
+#[test]
+fn remarks_on_join_keys_of_different_kinds() {
+    let kinds = |left: &str, right: &str| {
+        let map = "    map: {component: decode@1.0.0}\n";
+        let schema = |field: &str, kind: &str| format!("schema: {{{field}: {kind}}}");
+        let (left, right) = (schema("impression_id", left), schema("impression", right));
+        remarks(&graph_all(&[(map, &format!("    {left}\n")), ("log: clicks,", &format!("log: clicks, {right},"))]))
+    };
+    assert_eq!(kinds("int", "int?"), Vec::<String>::new());
+    let found = kinds("text", "int");
+    let phrase = "operators[0].join.right.key_by[0] (line 15): `impression` is declared as int and the left `impression_id` as text";
+    assert!(found.len() == 1 && found[0].starts_with(phrase), "{found:?}");
+}
+
+#[test]
+fn remarks_follow_declared_kinds_through_joins_and_keys() {
+    let text = graph_all(&[
+        ("log: clicks,", "log: clicks, schema: {at: text},"),
+        ("{fn: count, field: clicked_at}", "{fn: sum, field: clicked_at}"),
+    ]);
+    let found = remarks(&text);
+    assert!(found.len() == 1 && found[0].starts_with("operators[1].aggregate.clicks (line 25)"), "{found:?}");
+    assert!(found[0].contains("correct `sources[1].schema`"), "{found:?}");
 }
