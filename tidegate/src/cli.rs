@@ -12,7 +12,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 
 use crate::build::BuildArgs;
-use crate::client::{ArtifactArgs, JobArgs, KeyArgs, StreamArgs, TableArgs, TenantArgs, TokenArgs};
+use crate::client::{ArtifactArgs, AuditArgs, JobArgs, KeyArgs, StreamArgs, TableArgs, TenantArgs, TokenArgs};
 use crate::demo_events::DemoEventsArgs;
 use crate::dev::DevArgs;
 use crate::failure::Failure;
@@ -102,6 +102,8 @@ pub(crate) enum Command {
     Token(TokenArgs),
     /// Say which keys a tenant signs its artifacts with
     Key(KeyArgs),
+    /// Read who changed what
+    Audit(AuditArgs),
     /// Hand in components, and look at them
     Artifact(ArtifactArgs),
     /// Submit pipelines, and watch what becomes of them

@@ -6,6 +6,7 @@
 
 mod append;
 mod artifact;
+mod audit;
 mod batches;
 mod http;
 mod job;
@@ -31,6 +32,7 @@ use http::Api;
 use sheet::Sheet;
 
 pub(crate) use artifact::ArtifactArgs;
+pub(crate) use audit::AuditArgs;
 pub(crate) use job::JobArgs;
 pub(crate) use key::KeyArgs;
 pub(crate) use settings::{ADMIN_TOKEN_FILE, API_URL_FILE, DEFAULT_DATA};
@@ -44,6 +46,7 @@ pub(crate) enum ClientCommand {
     Tenant(TenantArgs),
     Token(TokenArgs),
     Key(KeyArgs),
+    Audit(AuditArgs),
     Artifact(ArtifactArgs),
     Job(JobArgs),
     Stream(StreamArgs),
@@ -66,6 +69,7 @@ pub(crate) fn run(command: ClientCommand, console: &Console) -> Result<(), Failu
         ClientCommand::Tenant(args) => &args.connection,
         ClientCommand::Token(args) => &args.connection,
         ClientCommand::Key(args) => &args.connection,
+        ClientCommand::Audit(args) => &args.connection,
         ClientCommand::Artifact(args) => &args.connection,
         ClientCommand::Job(args) => &args.connection,
         ClientCommand::Stream(args) => &args.connection,
@@ -77,6 +81,7 @@ pub(crate) fn run(command: ClientCommand, console: &Console) -> Result<(), Failu
         ClientCommand::Tenant(args) => tenant::act(&client, &args.action),
         ClientCommand::Token(args) => token::act(&client, &args.action),
         ClientCommand::Key(args) => key::act(&client, &args.action),
+        ClientCommand::Audit(args) => audit::act(&client, args),
         ClientCommand::Artifact(args) => artifact::act(&client, &args.action),
         ClientCommand::Job(args) => job::act(&client, &args.action),
         ClientCommand::Stream(args) => stream::act(&client, &args.action),

@@ -75,12 +75,13 @@ async fn live(mut data: DataFolder, listen: &Listen, console: &Console) -> Resul
     let platform = Platform::open(&data).await?;
     let token = token::admin(&platform.tenancy, &data).await?;
     let (listening, url) = listen.bind().await?;
+    housekeeping::round(platform.log()).await;
     let resumed = platform.resume().await?;
     welcome(&url, data.root(), token, resumed).iter().for_each(|line| console.line(line));
     // Last: whoever waits for this file finds everything said.
     data.write_api_url(&url)?;
     let housekeeping = tokio::spawn(housekeeping::run(platform.log()));
-    serve::until(listening, platform.router(), stop).await;
+    serve::until(listening, platform.router(stop.clone()), stop).await;
     data.remove_api_url();
     housekeeping.abort();
     console.line("stopping: jobs end, everything is flushed");

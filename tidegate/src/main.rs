@@ -85,6 +85,7 @@ fn perform(command: Command, console: &Console) -> Result<(), Failure> {
         Command::Tenant(args) => client::run(ClientCommand::Tenant(args), console),
         Command::Token(args) => client::run(ClientCommand::Token(args), console),
         Command::Key(args) => client::run(ClientCommand::Key(args), console),
+        Command::Audit(args) => client::run(ClientCommand::Audit(args), console),
         Command::Artifact(args) => client::run(ClientCommand::Artifact(args), console),
         Command::Job(args) => client::run(ClientCommand::Job(args), console),
         Command::Stream(args) => client::run(ClientCommand::Stream(args), console),

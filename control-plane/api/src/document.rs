@@ -38,6 +38,7 @@ const OPEN: &[&str] = &["health", "openapi"];
         (name = "tenants", description = "Tenants and their limits"),
         (name = "tokens", description = "A tenant's tokens"),
         (name = "keys", description = "The keys that a tenant signs its artifacts with"),
+        (name = "audit", description = "Who changed what"),
         (name = "artifacts", description = "Signed components"),
         (name = "jobs", description = "Stream jobs"),
         (name = "streams", description = "Streams and their records"),

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use tracing::Instrument;
 
 use crate::problem::{PROBLEM_JSON, Problem, codes, shown};
-use crate::request::Claimant;
+use crate::request::Presented;
 use crate::services::Shared;
 
 /// The header that names the request in every answer.
@@ -41,10 +41,11 @@ pub(crate) async fn gate(State(api): State<Shared>, request: Request, next: Next
 }
 
 /// Starts the request's task. It has its place until it ends.
-fn begin(api: &Shared, request: Request, next: Next) -> Result<Work, Problem> {
+fn begin(api: &Shared, mut request: Request, next: Next) -> Result<Work, Problem> {
     // By the signature alone: whoever floods the platform must not take the places in which others are told apart.
-    let claimant = Claimant::of(request.headers(), &api.services.tenancy);
-    let place = api.places.enter(&claimant)?;
+    let presented = Presented::by(request.headers(), &api.services.tenancy);
+    let place = api.places.enter(&presented.claimant())?;
+    request.extensions_mut().insert(presented);
     let abort = request.method().is_safe();
     let work = async move {
         let _place = place;

@@ -1,6 +1,7 @@
 //! Idempotency keys: the same request sent again gives the first answer again, and is done once.
 //!
-//! A key belongs to a caller (its subject) in its tenant or on the platform, for 24 hours. What is kept is a digest of the
+//! A key belongs to a caller (its subject) in its tenant or on the platform, for 24 hours or until the tenant has sent
+//! 1,000 newer ones. What is kept is a digest of the
 //! request and, once it was done, its answer. Invariants: of two requests with one key at most one is worked on at a time;
 //! an answer is kept only for what was done (2xx), because a refused request changed nothing and may be sent again; an
 //! answer with a secret is never stored.
@@ -121,6 +122,11 @@ fn folder_of(by: &Caller) -> String {
     by.tenant.as_ref().map_or_else(|| "platform/".to_owned(), |tenant| format!("tenant/{tenant}/"))
 }
 
+/// The folder of a place.
+fn folder_in(place: &str) -> &str {
+    &place[..=place.rfind('/').expect("a place has a folder")]
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -139,7 +145,7 @@ struct Held {
 }
 
 async fn take(api: &Shared, place: &str, digest: String) -> Answer<Taken> {
-    let folder = &place[..=place.rfind('/').expect("a place has a folder")];
+    let folder = folder_in(place);
     api.sweeper.sweep(api, folder).await?;
     let now = api.services.clock.now();
     let record = Record::running(digest, api.next_request_id(), now);
@@ -154,7 +160,10 @@ async fn take(api: &Shared, place: &str, digest: String) -> Answer<Taken> {
             Some(stale) => Change::replace(KIND, place, stale.version, body),
         };
         match api.services.store.commit(vec![change]).await {
-            Ok(()) => return Ok(Taken::New(Held { place: place.to_owned(), record })),
+            Ok(()) => {
+                api.sweeper.came(folder, place, now).await;
+                return Ok(Taken::New(Held { place: place.to_owned(), record }));
+            }
             Err(StoreError::Conflict { .. }) => {}
             Err(error) => return Err(error.into()),
         }
@@ -200,6 +209,7 @@ impl Held {
 
     async fn give_back(&self, api: &Shared) -> Answer<()> {
         let Some(version) = self.version(api).await? else { return Ok(()) };
+        api.sweeper.went(folder_in(&self.place), &self.place).await;
         settle(api, Change::delete(KIND, &self.place, version)).await
     }
 
@@ -218,12 +228,7 @@ async fn settle(api: &Shared, change: Change) -> Answer<()> {
     }
 }
 
-/// Deletes a record that counts no more, unless it was just changed.
-async fn forget(api: &Shared, found: &Document) -> Answer<()> {
-    let now = api.services.clock.now();
-    // A record that cannot be read is left for somebody to look at.
-    if !Record::from_json(&found.body).is_ok_and(|record| record.is_over(now)) {
-        return Ok(());
-    }
+/// Deletes a record, unless it was just changed.
+async fn delete(api: &Shared, found: &Document) -> Answer<()> {
     settle(api, Change::delete(KIND, &found.path, found.version)).await
 }

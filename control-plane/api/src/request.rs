@@ -6,14 +6,16 @@ mod auth;
 mod body;
 mod header;
 mod json;
+mod page;
 mod plain;
 mod query;
 mod upload;
 
-pub(crate) use auth::{By, Claimant, Scope};
+pub(crate) use auth::{By, Claimant, Presented, Scope};
 pub(crate) use body::{expected_bytes, read_body};
 pub(crate) use header::{content_type, one_header};
 pub(crate) use json::read_json;
+pub(crate) use page::{Page, page_length};
 use plain::plain;
 pub(crate) use query::Params;
 pub(crate) use upload::{Upload, read_upload};

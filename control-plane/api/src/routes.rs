@@ -8,6 +8,7 @@
 )]
 
 pub(crate) mod artifacts;
+pub(crate) mod audit;
 pub(crate) mod health;
 pub(crate) mod jobs;
 pub(crate) mod keys;
@@ -32,6 +33,7 @@ pub(crate) fn all() -> OpenApiRouter<Shared> {
         .merge(tenants::routes())
         .merge(tokens::routes())
         .merge(keys::routes())
+        .merge(audit::routes())
         .merge(artifacts::routes())
         .merge(jobs::routes())
         .merge(streams::routes())
@@ -46,6 +48,7 @@ pub(crate) fn problems() -> impl Iterator<Item = &'static OperationProblems> {
         tenants::PROBLEMS,
         tokens::PROBLEMS,
         keys::PROBLEMS,
+        audit::PROBLEMS,
         artifacts::PROBLEMS,
         jobs::PROBLEMS,
         streams::PROBLEMS,

@@ -10,6 +10,7 @@ use tidegate_registry::Registry;
 use tidegate_store::MetaStore;
 use tidegate_tenancy::Tenancy;
 use tidegate_types::Clock;
+use tokio::sync::watch;
 
 use crate::idempotency::Sweeper;
 use crate::overload::Overload;
@@ -36,6 +37,8 @@ pub struct Services {
     pub clock: Arc<dyn Clock>,
     /// The API's own bounds.
     pub settings: ApiSettings,
+    /// Becomes true when the process is to end: reads that wait for records are answered at once.
+    pub stop: watch::Receiver<bool>,
 }
 
 /// What every handler gets.

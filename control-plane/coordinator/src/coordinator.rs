@@ -3,16 +3,18 @@
 //! Invariant: a live job has at most one supervisor in this process, and what is written down comes before what is done.
 
 mod cancel;
+mod holds;
 mod turns;
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use serde_json::json;
 use tidegate_pipeline::Parsed;
 use tidegate_store::{Change, MetaStore, StoreError};
 use tidegate_tenancy::{AuditEntry, Caller, Denied, Permission, Tenancy, TenancyError};
-use tidegate_types::{Clock, TenantId};
+use tidegate_types::{Clock, EventTime, TenantId};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -25,6 +27,7 @@ use crate::streams::{JobStreams, table_of};
 use crate::submit;
 use crate::supervisor::{Means, Supervisor, statuses};
 use crate::view::{JobState, JobView};
+pub use turns::Turn;
 use turns::Turns;
 
 /// How often a submission is tried again because other submissions of the tenant came between.
@@ -47,8 +50,15 @@ struct Inner {
     supervised: Mutex<BTreeMap<JobKey, Supervised>>,
 }
 
-/// Tells a live job's supervisor what is wished; closed once the supervisor has ended.
-type Supervised = watch::Sender<Wish>;
+/// A job's supervisor.
+#[derive(Clone)]
+struct Supervised {
+    /// When the version was submitted that it supervises.
+    submitted_at: EventTime,
+    version: u64,
+    /// Tells it what is wished; closed once it has ended.
+    wish: watch::Sender<Wish>,
+}
 
 /// What is known of a submission.
 enum Known {
@@ -203,13 +213,19 @@ impl Coordinator {
         Err(SubmitError::Unavailable { reason })
     }
 
-    /// A tenant's jobs, by name.
+    /// A tenant's jobs by name behind `after`, at most `limit` (1 to 1,000).
     ///
     /// # Errors
     /// If the caller may not see them, or the store fails.
-    pub async fn list(&self, by: &Caller, tenant: &TenantId) -> Result<Vec<JobView>, JobError> {
+    pub async fn list(
+        &self,
+        by: &Caller,
+        tenant: &TenantId,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<JobView>, JobError> {
         by.may(Permission::ReadJobs, tenant)?;
-        let jobs = self.records().jobs(tenant).await?;
+        let jobs = self.records().page(tenant, after, limit).await?;
         let jobs = jobs.into_iter().filter_map(|held| Some((key_of(&held.value)?, held.value)));
         Ok(self.views(jobs.collect()).await)
     }
@@ -282,23 +298,42 @@ impl Coordinator {
         }
     }
 
-    /// Starts the supervisor of a job, unless there is one.
+    /// Starts the supervisor of a job, unless there is one. One of an earlier version, which has ended and is about to go,
+    /// is waited for.
     async fn supervise(&self, key: &JobKey) -> Result<(), StoreError> {
-        let Some(held) = self.records().job(&key.tenant, key.name.as_str()).await? else { return Ok(()) };
-        let mut supervised = self.supervised();
-        if supervised.get(key).is_some_and(|job| !job.is_closed()) || !held.value.state.is_live() {
-            return Ok(());
+        loop {
+            let Some(held) = self.records().job(&key.tenant, key.name.as_str()).await? else { return Ok(()) };
+            let earlier = match self.supervised().entry(key.clone()) {
+                Entry::Occupied(job) if !job.get().wish.is_closed() => job.get().clone(),
+                _ if !held.value.state.is_live() => return Ok(()),
+                Entry::Occupied(mut job) => {
+                    job.insert(self.supervisor(key, held));
+                    return Ok(());
+                }
+                Entry::Vacant(job) => {
+                    job.insert(self.supervisor(key, held));
+                    return Ok(());
+                }
+            };
+            if (earlier.version, earlier.submitted_at) == (held.value.version, held.value.submitted_at) {
+                return Ok(());
+            }
+            earlier.wish.closed().await;
         }
+    }
+
+    /// Starts a supervisor.
+    fn supervisor(&self, key: &JobKey, held: Held<JobRecord>) -> Supervised {
         let (wish, wishes) = watch::channel(Wish::Run);
+        let JobRecord { version, submitted_at, .. } = held.value;
         let supervisor = Supervisor::new(Arc::clone(&self.inner.means), key.clone(), held, wishes);
         tokio::spawn(watched(Arc::downgrade(&self.inner), key.clone(), tokio::spawn(supervisor.supervise())));
-        supervised.insert(key.clone(), wish);
-        Ok(())
+        Supervised { submitted_at, version, wish }
     }
 
     fn wish(&self, key: &JobKey, wish: Wish) {
         if let Some(job) = self.supervised().get(key) {
-            hand(job, wish);
+            hand(&job.wish, wish);
         }
     }
 
@@ -306,8 +341,8 @@ impl Coordinator {
     async fn let_go(&self, key: &JobKey, wish: Wish) {
         let job = self.supervised().get(key).cloned();
         if let Some(job) = job {
-            hand(&job, wish);
-            job.closed().await;
+            hand(&job.wish, wish);
+            job.wish.closed().await;
         }
     }
 
@@ -315,9 +350,11 @@ impl Coordinator {
         self.views(vec![(key.clone(), record)]).await.remove(0)
     }
 
-    /// How jobs are. What a live one lags behind is asked on one thread that may block, for all of them.
+    /// How jobs are. What a live one lags behind is asked on one thread that may block, for all of them. A version that has
+    /// not started has no figures yet: what the runner may still know is of the version before.
     async fn views(&self, jobs: Vec<(JobKey, JobRecord)>) -> Vec<JobView> {
-        let keys = jobs.iter().map(|(key, record)| record.state.is_live().then(|| key.clone())).collect();
+        let runs = |record: &JobRecord| record.state.is_live() && record.started_at.is_some();
+        let keys = jobs.iter().map(|(key, record)| runs(record).then(|| key.clone())).collect();
         let statuses = statuses(&self.inner.means.runner, keys).await;
         jobs.iter().zip(statuses).map(|((_, record), status)| record.view(status)).collect()
     }
@@ -332,7 +369,7 @@ impl Coordinator {
 }
 
 /// Hands a wish to a supervisor. The first who cancels a job is the one who did; a process that rests does so in any case.
-fn hand(job: &Supervised, wish: Wish) {
+fn hand(job: &watch::Sender<Wish>, wish: Wish) {
     job.send_if_modified(|now| {
         let changes = *now == Wish::Run || wish == Wish::Rest;
         if changes {
@@ -350,7 +387,7 @@ async fn watched(coordinator: Weak<Inner>, key: JobKey, supervisor: JoinHandle<(
     let Some(inner) = coordinator.upgrade() else { return };
     let mut supervised = inner.supervised.lock().unwrap_or_else(PoisonError::into_inner);
     // Another one may be at its place already.
-    if supervised.get(&key).is_some_and(watch::Sender::is_closed) {
+    if supervised.get(&key).is_some_and(|job| job.wish.is_closed()) {
         supervised.remove(&key);
     }
 }

@@ -79,6 +79,26 @@ pub enum JobError {
         /// The name.
         name: String,
     },
+    /// A live job uses the stream (409).
+    #[error("stream `{stream}`: job `{job}` {does} it; cancel the job first (`tidegate job cancel {job}`)")]
+    StreamInUse {
+        /// The stream.
+        stream: String,
+        /// The job.
+        job: String,
+        /// `reads` or `writes`.
+        does: &'static str,
+    },
+    /// The tenant has live jobs (409).
+    #[error("tenant `{tenant}`: {count} of its jobs run, `{job}` among them; cancel them first")]
+    JobsRun {
+        /// The tenant.
+        tenant: String,
+        /// One of them.
+        job: String,
+        /// How many there are.
+        count: usize,
+    },
     /// The caller may not.
     #[error(transparent)]
     Denied(#[from] Denied),

@@ -16,7 +16,7 @@ mod supervisor;
 mod view;
 
 pub use components::{Components, FoundComponent, RegistryDown};
-pub use coordinator::Coordinator;
+pub use coordinator::{Coordinator, Turn};
 pub use decide::RestartPolicy;
 pub use error::{JobError, SubmitError};
 pub use runner::{

@@ -103,7 +103,19 @@ impl Records {
         found.map(|document| read(JOB, document)).transpose()
     }
 
-    /// A tenant's jobs, by name.
+    /// A tenant's jobs by name behind `after`, at most `limit`.
+    pub(crate) async fn page(
+        &self,
+        tenant: &TenantId,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<Vec<Held<JobRecord>>, StoreError> {
+        let after = after.map(|name| path(tenant.as_str(), name));
+        let page = self.store.list(JOB, &format!("{tenant}/"), after.as_deref(), limit).await?;
+        page.into_iter().map(|document| read(JOB, document)).collect()
+    }
+
+    /// All of a tenant's jobs, by name.
     pub(crate) async fn jobs(&self, tenant: &TenantId) -> Result<Vec<Held<JobRecord>>, StoreError> {
         self.all(&format!("{tenant}/")).await
     }

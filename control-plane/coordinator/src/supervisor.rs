@@ -48,6 +48,7 @@ impl Supervisor {
     /// Runs the job until nothing more is to be done for it.
     pub(crate) async fn supervise(mut self) {
         if self.drive().await.is_err() {
+            self.means.runner.forget(&self.key);
             tracing::error!(job = %self.key, "the job's record is not this process's any more; its run was stopped");
         }
     }

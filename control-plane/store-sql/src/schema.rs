@@ -10,7 +10,9 @@ use sqlx::{AssertSqlSafe, Row, SqliteConnection};
 const APPLICATION: i64 = 0x5464_4774;
 
 /// What leads from version n to n + 1, for n = 0, 1, …. Never changed once released; only added to.
-const STEPS: [&str; 1] = ["
+const STEPS: [&str; 2] = [FIRST, BOUNDED_TRAILS];
+
+const FIRST: &str = "
     CREATE TABLE documents (
         kind TEXT NOT NULL,
         path TEXT NOT NULL,
@@ -33,7 +35,22 @@ const STEPS: [&str; 1] = ["
         BEGIN SELECT RAISE(ABORT, 'the audit trail is never changed'); END;
     CREATE TRIGGER audit_is_never_deleted BEFORE DELETE ON audit
         BEGIN SELECT RAISE(ABORT, 'the audit trail is never deleted'); END;
-"];
+";
+
+/// How many entries each trail has, so that a commit knows whether the oldest have to go. The number is
+/// [`tidegate_store::MAX_ENTRIES`]; a test compares them.
+pub(crate) const BOUNDED_TRAILS: &str = "
+    CREATE TABLE trails (
+        trail TEXT NOT NULL PRIMARY KEY,
+        entries INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO trails SELECT trail, count(*) FROM audit GROUP BY trail;
+    DROP TRIGGER audit_is_never_deleted;
+    CREATE TRIGGER audit_loses_only_its_oldest BEFORE DELETE ON audit
+        WHEN coalesce((SELECT entries FROM trails WHERE trail = OLD.trail), 0) <= 100000
+            OR EXISTS (SELECT 1 FROM audit WHERE trail = OLD.trail AND position < OLD.position)
+        BEGIN SELECT RAISE(ABORT, 'of the audit trail only the oldest entries beyond its bound are deleted'); END;
+";
 
 /// Why a file is not used.
 #[derive(Debug)]

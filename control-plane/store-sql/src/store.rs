@@ -3,13 +3,15 @@
 //! Invariant: a commit begins with `BEGIN IMMEDIATE`, so it holds the write lock before its first comparison; no other commit
 //! happens between its comparisons and its end.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use async_trait::async_trait;
 use sqlx::sqlite::SqliteRow;
 use sqlx::{Row, SqliteConnection};
 use tidegate_store::{
-    Change, Document, Entry, Expect, MetaStore, StoreError, check_changes, check_entries, check_list, check_name,
+    Change, Document, Entry, Expect, MAX_ENTRIES, MetaStore, StoreError, check_changes, check_entries, check_list,
+    check_name,
 };
 
 use crate::fault::store_error;
@@ -88,6 +90,9 @@ impl MetaStore for SqlStore {
             // On an error the transaction is dropped, which rolls it back.
             make(&mut transaction, change, number).await?;
         }
+        for (trail, added) in added(&changes) {
+            bound(&mut transaction, trail, added).await.map_err(sql)?;
+        }
         transaction.commit().await.map_err(sql)
     }
 
@@ -131,6 +136,34 @@ async fn make(connection: &mut SqliteConnection, change: &Change, number: i64) -
         }
     };
     statement.execute(connection).await.map(drop).map_err(|error| store_error(&error))
+}
+
+/// How many entries each trail gets.
+fn added(changes: &[Change]) -> BTreeMap<&str, i64> {
+    let mut added = BTreeMap::new();
+    for change in changes {
+        if let Change::Append { trail, .. } = change {
+            *added.entry(trail.as_str()).or_default() += 1;
+        }
+    }
+    added
+}
+
+/// Counts the entries that a trail got, and drops as many of its oldest as are too many. Each delete leaves the count as it
+/// was before: the file's own trigger compares it.
+async fn bound(connection: &mut SqliteConnection, trail: &str, added: i64) -> Result<(), sqlx::Error> {
+    const COUNT: &str = "INSERT INTO trails (trail, entries) VALUES (?, ?) \
+                         ON CONFLICT (trail) DO UPDATE SET entries = entries + excluded.entries RETURNING entries";
+    const DROP: &str = "DELETE FROM audit WHERE trail = ? AND position <= \
+                        (SELECT position FROM audit WHERE trail = ? ORDER BY position LIMIT 1 OFFSET ?)";
+    let count = |change: i64| sqlx::query(COUNT).bind(trail).bind(change);
+    let entries: i64 = count(added).fetch_one(&mut *connection).await?.try_get(0)?;
+    let excess = entries - row_count(MAX_ENTRIES);
+    if excess <= 0 {
+        return Ok(());
+    }
+    sqlx::query(DROP).bind(trail).bind(trail).bind(excess - 1).execute(&mut *connection).await?;
+    count(-excess).fetch_one(connection).await.map(drop)
 }
 
 /// Compares what is there with what a change expects.

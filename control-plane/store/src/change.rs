@@ -48,7 +48,8 @@ pub enum Change {
         /// What must be there before. `Absent` makes this a mere check that there is nothing.
         expect: Expect,
     },
-    /// Adds an entry to the end of a trail. Entries are never changed and never deleted.
+    /// Adds an entry to the end of a trail. Entries are never changed; beyond [`MAX_ENTRIES`](crate::MAX_ENTRIES) the oldest
+    /// go.
     Append {
         /// The trail's name, of the same characters as a path.
         trail: String,

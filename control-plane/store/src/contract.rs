@@ -32,6 +32,7 @@ where
     documents::refuses_what_breaks_a_rule(&*make().await).await;
     trails::grow_at_the_end_only(&*make().await).await;
     trails::stand_and_fall_with_their_commit(&*make().await).await;
+    trails::keep_their_newest_entries(&*make().await).await;
     concurrent::one_of_several_commits_wins(make().await).await;
     concurrent::no_increment_is_lost(make().await).await;
     concurrent::readers_see_whole_commits(make().await).await;

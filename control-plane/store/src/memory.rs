@@ -3,13 +3,13 @@
 //! Invariant: the lock is held for a whole question or a whole commit, and a commit checks everything before it changes
 //! anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::ops::Bound;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
 
-use crate::rules::{check_changes, check_entries, check_list, check_name};
+use crate::rules::{MAX_ENTRIES, check_changes, check_entries, check_list, check_name};
 use crate::{Change, Document, Entry, Expect, MetaStore, StoreError};
 
 /// A store that lives as long as its handle.
@@ -25,7 +25,7 @@ struct Inner {
     /// Documents by kind and path.
     documents: BTreeMap<(String, String), Document>,
     /// The entries of every trail.
-    trails: BTreeMap<String, Vec<Entry>>,
+    trails: BTreeMap<String, VecDeque<Entry>>,
     /// The position of the last entry.
     position: u64,
 }
@@ -68,8 +68,9 @@ impl MetaStore for MemoryStore {
     async fn entries(&self, trail: &str, after: u64, limit: usize) -> Result<Vec<Entry>, StoreError> {
         check_entries(trail, limit)?;
         Ok(self.with(|inner| {
-            let entries = inner.trails.get(trail).map_or(&[][..], Vec::as_slice);
-            entries.iter().filter(|entry| entry.position > after).take(limit).cloned().collect()
+            let Some(entries) = inner.trails.get(trail) else { return Vec::new() };
+            let first = entries.partition_point(|entry| entry.position <= after);
+            entries.range(first..).take(limit).cloned().collect()
         }))
     }
 }
@@ -123,7 +124,11 @@ impl Inner {
             Change::Append { trail, body } => {
                 self.position += 1;
                 let entry = Entry { position: self.position, body };
-                self.trails.entry(trail).or_default().push(entry);
+                let entries = self.trails.entry(trail).or_default();
+                entries.push_back(entry);
+                if entries.len() > MAX_ENTRIES {
+                    entries.pop_front();
+                }
             }
         }
     }

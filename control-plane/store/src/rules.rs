@@ -15,6 +15,8 @@ pub const MAX_PATH_BYTES: usize = 512;
 pub const MAX_BODY_BYTES: usize = 4 * 1024 * 1024;
 /// The most changes of one commit.
 pub const MAX_CHANGES: usize = 1_000;
+/// The most entries that a trail keeps: its newest. At some 0.5 KB each a trail has some 50 MB.
+pub const MAX_ENTRIES: usize = 100_000;
 /// The most documents or entries of one page.
 pub const MAX_LIST: usize = 1_000;
 

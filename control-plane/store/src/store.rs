@@ -4,7 +4,7 @@ use async_trait::async_trait;
 
 use crate::{Change, Document, Entry, StoreError};
 
-/// Documents under compare-and-set, and trails that only grow. Shared by reference; every method may run at any time beside
+/// Documents under compare-and-set, and trails that keep their newest entries. Shared by reference; every method may run at any time beside
 /// every other, from any number of processes' or threads' handles to the same store.
 ///
 /// # Contract
@@ -24,7 +24,8 @@ use crate::{Change, Document, Entry, StoreError};
 ///    changes nothing. A commit MUST NOT name a document twice.
 /// 7. **Failure.** `Conflict` and `Invalid` mean that nothing was changed. After `Unavailable`, a commit may have happened.
 /// 8. **Cancellation.** A future that is dropped leaves the store whole; a commit that was dropped may have happened.
-/// 9. **Nothing is forgotten.** Entries of a trail are never changed and never deleted.
+/// 9. **Only the oldest go.** A trail keeps its newest [`MAX_ENTRIES`](crate::MAX_ENTRIES) entries; a commit that adds more
+///    drops as many of its oldest. Otherwise entries are never changed and never deleted.
 ///
 /// A prefix is compared byte by byte: end it with `/` to mean a folder, or `acme` also finds `acme-2/…`.
 #[async_trait]

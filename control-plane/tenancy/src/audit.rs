@@ -1,7 +1,7 @@
 //! The audit trail: who did what to what, in the commit that did it.
 //!
 //! Invariant: an entry is committed together with the change it tells of, so there is no change without an entry and no entry
-//! without the change. Entries are never changed and never deleted; the store has no way to do so.
+//! without the change. Entries are never changed; a trail keeps its newest [`tidegate_store::MAX_ENTRIES`].
 
 use serde::{Deserialize, Serialize};
 use tidegate_store::{Change, Entry, StoreError};

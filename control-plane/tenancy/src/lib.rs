@@ -24,5 +24,7 @@ pub use role::{Permission, Role, UnknownRole};
 pub use signing_keys::{MAX_KEYS, SigningKey};
 pub use tenancy::Tenancy;
 pub use tenant::Tenant;
-pub use token::{AUDIENCE, AuthError, ISSUER, IssuedToken, LEEWAY, MAX_TOKEN_BYTES, MAX_TOKENS, MAX_TTL, TokenRecord};
+pub use token::{
+    AUDIENCE, AuthError, ISSUER, IssuedToken, LEEWAY, MAX_TOKEN_BYTES, MAX_TOKENS, MAX_TTL, SignedToken, TokenRecord,
+};
 pub use token_keys::{TokenKeyError, TokenKeys};

@@ -74,6 +74,21 @@ pub struct TokenRecord {
     pub revoked_at: Option<EventTime>,
 }
 
+/// A token whose form, signature, audience, issuer and times are right. Whether it counts is not known yet.
+#[derive(Debug, Clone)]
+pub struct SignedToken {
+    pub(crate) claims: Claims,
+    pub(crate) tenant: Option<TenantId>,
+}
+
+impl SignedToken {
+    /// The tenant that it names; none: the platform.
+    #[must_use]
+    pub const fn tenant(&self) -> Option<&TenantId> {
+        self.tenant.as_ref()
+    }
+}
+
 /// Why a token does not count. To the outside most of these are one answer: 401.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AuthError {

@@ -1,6 +1,6 @@
 //! A trial of every hook: an instance, `open`, and one row through each function.
 //!
-//! No pipeline is known yet, so `open` gets no config and no fields (a window hook: one value), and the row is made up of what the plan says that the hook
+//! No pipeline is known yet, so `open` gets no config and no fields (a window hook: one value; a process hook: one key), and the row is made up of what the plan says that the hook
 //! reads. What a hook says no to under these circumstances (a fault, a wrong plan, a trap on the made-up row) is a remark: a
 //! job's submission opens it again with its own config. What no config mends is a refusal: a component that cannot start, an
 //! `open` that traps or does not end, one row that uses up the fuel of a call, an answer that breaks the contract.
@@ -16,7 +16,7 @@ use tidegate_types::hooks::{
     AggregateHook, Call, Cells, DecisionRequest, DueTimers, HookError, HookResult, MapHook, ProcessHook, StateAccess,
     WindowHook,
 };
-use tidegate_types::{Column, Field, Kind, PaneBatch, PaneInfo, PaneOp, Timing, Watermark};
+use tidegate_types::{Column, Field, Kind, PaneBatch, PaneInfo, PaneOp, Timing, ValueRef, Watermark};
 
 use crate::error::AdmitError;
 use crate::refusal::{self, NotOpened, by};
@@ -148,21 +148,23 @@ impl Trying<'_> {
         Ok(())
     }
 
-    /// Each call has one key that holds nothing yet.
+    /// Each call has one key, a made-up text, that holds nothing yet.
     fn processor(&mut self, component: &Component) -> Result<(), AdmitError> {
-        let opened = component.open_processor(CONFIG, &[], &[], self.options());
+        let key = [Field::typed("key", Kind::Text, false)];
+        let opened = component.open_processor(CONFIG, &key, &[], self.options());
         let Some(mut hook) = self.opened(opened)? else { return Ok(()) };
         let plan = hook.plan().clone();
         let fresh = || -> Box<dyn StateAccess> { Box::new(TrialState::new(&plan, 1)) };
+        let keys = [Column::of_values([ValueRef::Text("key")])];
         let rows = row::of(&plan.reads);
         let watermarks = if plan.watermarks { vec![WINDOW.0] } else { Vec::new() };
         self.twice("process", |call| {
-            ProcessHook::process(&mut *hook, call, &mut fresh(), &[], &[0], &watermarks, &rows)
+            ProcessHook::process(&mut *hook, call, &mut fresh(), &keys, &[0], &watermarks, &rows)
         })?;
         for timer in 0..plan.timers.len() {
             let timer = u32::try_from(timer).expect("a plan has few timers");
             let due = DueTimers { timers: vec![timer], groups: vec![0], times: vec![WINDOW.1] };
-            self.once("on-timer", |call| ProcessHook::on_timer(&mut *hook, call, &mut fresh(), &[], &due))?;
+            self.once("on-timer", |call| ProcessHook::on_timer(&mut *hook, call, &mut fresh(), &keys, &due))?;
         }
         Ok(())
     }

@@ -129,8 +129,8 @@ pub enum SourceError {
     /// Records were dropped before they were read.
     #[error(
         "stream {stream}, partition {partition}: retention dropped records before this job read them: it is at offset \
-         {from}, and the first that is kept is {start}; start the job again to go on from there, and give the stream a \
-         longer retention or the job more parallelism"
+         {from}, and the first that is kept is {start}; submit the pipeline again with a higher `version`, and the job begins \
+         at the oldest record that is kept; give the stream a longer retention, or the job more parallelism"
     )]
     Overtaken {
         /// The stream.

@@ -12,6 +12,7 @@ pub mod bomb;
 pub mod host;
 pub mod mapper;
 pub mod measure;
+pub mod processor;
 pub mod windower;
 
 /// The contract.

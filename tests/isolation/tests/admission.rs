@@ -72,6 +72,14 @@ fn only_the_log_in_a_compatible_version_with_its_type_is_granted() {
         (import("tidegate:job/log@0.1.0", r#"(export "read" (func))"#), "not granted"),
         (import("tidegate:job/types@0.1.0", r#"(export "now" (func))"#), "not granted"),
         (import("tidegate:job/log@0.1.0", r#"(export "write" (func (param "message" string)))"#), "with another type"),
+        (
+            import(
+                "tidegate:job/keyed-state@0.1.0",
+                r#"(export "clear" (func (param "state" u32) (param "keys" (list u32))))"#,
+            ),
+            "are for components that export tidegate:job/processor",
+        ),
+        (import("tidegate:job/timers@0.1.0", r#"(export "now" (func (result u64)))"#), "not granted"),
         (with_hook(r#"(import "log" (func))"#), "not granted"),
         (with_hook(r#"(import "m" (core module))"#), "not granted"),
     ];

@@ -173,6 +173,11 @@ fn honest_components_are_admitted_with_the_cost_of_their_calls() {
         (identity(), "mapper", vec!["process"]),
         (aggregator::sum(), "aggregator", vec!["accumulate", "merge", "finish"]),
         (windower::ten_ms(""), "windower", vec!["assign", "decide", "emit"]),
+        (
+            std::fs::read(tidegate_e2e::guest("fraud-features")).expect("the guest is readable"),
+            "processor",
+            vec!["process", "on-timer"],
+        ),
     ];
     for (bytes, hook, functions) in cases {
         let admission = admit(&bytes).expect("it is admitted");

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::http::Call;
 use super::path::part;
+use super::read::ListArgs;
 use super::settings::Connection;
 use super::{Client, read, value};
 use crate::failure::Failure;
@@ -31,7 +32,7 @@ pub(super) enum ArtifactAction {
         signature: Option<PathBuf>,
     },
     /// List the artifacts
-    List,
+    List(ListArgs),
     /// Show a version of an artifact
     Show {
         /// name@version
@@ -49,8 +50,8 @@ pub(super) enum ArtifactAction {
 pub(super) fn act(client: &Client<'_>, action: &ArtifactAction) -> Result<(), Failure> {
     match action {
         ArtifactAction::Push { component, signature } => push(client, component, signature.as_deref()),
-        ArtifactAction::List => {
-            let artifacts = read::items(client, "/v1/artifacts", "artifacts")?;
+        ArtifactAction::List(args) => {
+            let artifacts = read::items(client, "/v1/artifacts", "artifacts", *args)?;
             let header = ["artifact", "version", "bytes", "hooks", "digest", "admitted", "revoked"];
             client.list(&artifacts, &header, "no artifacts yet: tidegate artifact push FILE", |artifact| {
                 let [name, version, size] = ["/name", "/version", "/size"].map(|at| value::text(artifact, at));

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::http::Call;
 use super::path::part;
+use super::read::ListArgs;
 use super::settings::Connection;
 use super::{Client, read, value, watch};
 use crate::failure::Failure;
@@ -28,7 +29,7 @@ pub(super) enum JobAction {
         pipeline: PathBuf,
     },
     /// List the jobs
-    List,
+    List(ListArgs),
     /// Show where a job is, and what became of its records
     Status {
         /// The job
@@ -47,8 +48,8 @@ pub(super) enum JobAction {
 pub(super) fn act(client: &Client<'_>, action: &JobAction) -> Result<(), Failure> {
     match action {
         JobAction::Submit { pipeline } => submit(client, pipeline),
-        JobAction::List => {
-            let jobs = read::items(client, "/v1/jobs", "jobs")?;
+        JobAction::List(args) => {
+            let jobs = read::items(client, "/v1/jobs", "jobs", *args)?;
             let header = ["job", "version", "state", "read", "behind", "watermark"];
             client.list(&jobs, &header, "no jobs yet: tidegate job submit FILE", |job| {
                 let [name, version, state] = ["/name", "/version", "/state"].map(|at| value::text(job, at));
@@ -87,10 +88,23 @@ fn submit(client: &Client<'_>, pipeline: &Path) -> Result<(), Failure> {
     for warning in warnings.iter().filter_map(Value::as_str) {
         client.console.line(&format!("warning: {}", crate::failure::one_line(warning)));
     }
-    client.tell(&job, |job| {
-        let [name, version, state] = ["/name", "/version", "/state"].map(|at| value::text(job, at));
-        format!("job {name}, version {version}, is {state}\n")
-    })
+    client.tell(&job, |job| submitted(job) + "\n")
+}
+
+/// What became of a submission. A version that has ended already is the same submission as before.
+fn submitted(job: &Value) -> String {
+    let [name, version, state] = ["/name", "/version", "/state"].map(|at| value::text(job, at));
+    let told = format!("job {name}, version {version}, is {state}");
+    match state.as_str() {
+        "finished" | "failed" | "cancelled" => {
+            let why =
+                job.get("reason").and_then(Value::as_str).map_or_else(String::new, |reason| format!(" ({reason})"));
+            format!(
+                "{told}{why}: it was submitted before, and a version runs once; to run it again, raise `version` in the file"
+            )
+        }
+        _ => told,
+    }
 }
 
 /// Everything about a job in words.
@@ -135,5 +149,24 @@ fn watermark(job: &Value) -> String {
         }
         (None, Some("finished")) => "end of input".to_owned(),
         (None, _) => "none yet".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_that_has_ended_is_told_with_the_way_to_run_it_again() {
+        let job = |state: &str, reason: Value| json!({"name": "j", "version": 3, "state": state, "reason": reason});
+        assert_eq!(submitted(&job("submitted", Value::Null)), "job j, version 3, is submitted");
+        assert_eq!(
+            submitted(&job("cancelled", json!("cancelled by ann"))),
+            "job j, version 3, is cancelled (cancelled by ann): it was submitted before, and a version runs once; to run it \
+             again, raise `version` in the file"
+        );
+        assert!(
+            submitted(&job("finished", Value::Null)).starts_with("job j, version 3, is finished: it was submitted")
+        );
     }
 }

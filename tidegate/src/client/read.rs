@@ -1,5 +1,7 @@
 //! Reading lists and records page by page.
 
+use clap::Args;
+use clap::builder::RangedU64ValueParser;
 use serde_json::Value;
 
 use super::Client;
@@ -14,17 +16,30 @@ const PAGE: u64 = 1000;
 /// How long the platform waits for records that are not there yet, ms.
 const WAIT_MS: u64 = 10_000;
 
-/// All items of a list.
-pub(super) fn items(client: &Client<'_>, path: &str, list: &str) -> Result<Vec<Value>, Failure> {
+/// The arguments of every list.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(super) struct ListArgs {
+    /// The most to list [default: all]
+    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
+    limit: Option<usize>,
+}
+
+/// The items of a list, page by page: all, or as many as are asked for.
+pub(super) fn items(client: &Client<'_>, path: &str, list: &str, args: ListArgs) -> Result<Vec<Value>, Failure> {
+    let most = args.limit.unwrap_or(usize::MAX);
     let mut items = Vec::new();
     let mut after: Option<String> = None;
     loop {
         let pairs: Vec<(&str, String)> = after.iter().map(|after| ("after", after.clone())).collect();
         let page: Value = client.api.must(&Call::get(&query(path, &pairs)))?.json()?;
         items.extend(page.get(list).and_then(Value::as_array).cloned().unwrap_or_default());
-        match page.get("next").and_then(Value::as_str) {
-            Some(next) => after = Some(next.to_owned()),
-            None => return Ok(items),
+        let next = page.get("next").filter(|next| !next.is_null() && items.len() < most);
+        match next {
+            Some(next) => after = Some(next.as_str().map_or_else(|| next.to_string(), str::to_owned)),
+            None => {
+                items.truncate(most);
+                return Ok(items);
+            }
         }
     }
 }

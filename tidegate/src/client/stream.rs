@@ -12,7 +12,7 @@ use super::append::Appending;
 use super::batches::{Batches, Cut};
 use super::http::Call;
 use super::path::{part, query};
-use super::read;
+use super::read::{self, ListArgs};
 use super::settings::Connection;
 use super::sheet::Sheet;
 use super::{Client, value};
@@ -53,7 +53,7 @@ pub(super) enum StreamAction {
         max_record_bytes: Option<u32>,
     },
     /// List the streams
-    List,
+    List(ListArgs),
     /// Show a stream and its partitions
     Show {
         /// Its name
@@ -136,7 +136,7 @@ pub(super) fn act(client: &Client<'_>, action: &StreamAction) -> Result<(), Fail
             }
             create(client, &body)
         }
-        StreamAction::List => list(client),
+        StreamAction::List(args) => list(client, *args),
         StreamAction::Show { name } => show(client, name),
         StreamAction::Append(args) => append(client, args),
         StreamAction::Read(args) => read::records(client, args),
@@ -154,8 +154,8 @@ fn create(client: &Client<'_>, body: &Value) -> Result<(), Failure> {
     })
 }
 
-fn list(client: &Client<'_>) -> Result<(), Failure> {
-    let streams = read::items(client, "/v1/streams", "streams")?;
+fn list(client: &Client<'_>, args: ListArgs) -> Result<(), Failure> {
+    let streams = read::items(client, "/v1/streams", "streams", args)?;
     let header = ["stream", "partitions", "records", "bytes", "sealed"];
     client.list(&streams, &header, "no streams yet: tidegate stream create NAME", |stream| {
         let [name, partitions, records, bytes] =

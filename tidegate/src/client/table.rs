@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::http::Call;
 use super::path::{part, query};
+use super::read::ListArgs;
 use super::settings::Connection;
 use super::sheet::Sheet;
 use super::{Client, read, value};
@@ -25,7 +26,7 @@ pub(crate) struct TableArgs {
 #[derive(Debug, Subcommand)]
 pub(super) enum TableAction {
     /// List the tables
-    List,
+    List(ListArgs),
     /// Show rows of a table
     Rows(RowsArgs),
 }
@@ -48,8 +49,8 @@ pub(super) struct RowsArgs {
 
 pub(super) fn act(client: &Client<'_>, action: &TableAction) -> Result<(), Failure> {
     match action {
-        TableAction::List => {
-            let tables = tables(client)?;
+        TableAction::List(args) => {
+            let tables = tables(client, *args)?;
             let header = ["table", "rows", "key", "columns"];
             client.list(&tables, &header, "no tables yet: a job makes its table when it starts", |table| {
                 let [name, rows] = ["/name", "/rows"].map(|at| value::text(table, at));
@@ -61,9 +62,9 @@ pub(super) fn act(client: &Client<'_>, action: &TableAction) -> Result<(), Failu
     }
 }
 
-/// All tables of the tenant.
-pub(super) fn tables(client: &Client<'_>) -> Result<Vec<Value>, Failure> {
-    read::items(client, "/v1/tables", "tables")
+/// The tables of the tenant.
+pub(super) fn tables(client: &Client<'_>, args: ListArgs) -> Result<Vec<Value>, Failure> {
+    read::items(client, "/v1/tables", "tables", args)
 }
 
 fn path(name: &str) -> String {
@@ -116,7 +117,7 @@ fn rows(client: &Client<'_>, args: &RowsArgs) -> Result<(), Failure> {
 
 /// The table of this name.
 pub(super) fn table(client: &Client<'_>, name: &str) -> Result<Value, Failure> {
-    let tables = tables(client)?.into_iter().find(|table| table["name"] == json!(name));
+    let tables = tables(client, ListArgs::default())?.into_iter().find(|table| table["name"] == json!(name));
     tables
         .ok_or_else(|| Failure::invalid(format!("there is no table {name}; `tidegate table list` shows what there is")))
 }

@@ -6,6 +6,7 @@ use ureq::http::Method;
 
 use super::http::Call;
 use super::path::part;
+use super::read::ListArgs;
 use super::settings::Connection;
 use super::{Client, read, value};
 use crate::failure::Failure;
@@ -30,7 +31,7 @@ pub(super) enum TenantAction {
         limits: Vec<(String, u64)>,
     },
     /// List the tenants (platform admins)
-    List,
+    List(ListArgs),
     /// Show a tenant and its limits
     Show {
         /// Its name
@@ -43,6 +44,11 @@ pub(super) enum TenantAction {
         /// What to set, such as call_fuel=20000000
         #[arg(required = true, value_name = "NAME=N", value_parser = limit)]
         limits: Vec<(String, u64)>,
+    },
+    /// Delete a tenant that has no running job (platform admins). Its name is never given again
+    Delete {
+        /// Its name
+        name: String,
     },
 }
 
@@ -58,8 +64,8 @@ pub(super) fn act(client: &Client<'_>, action: &TenantAction) -> Result<(), Fail
                 client.api.must(&Call::post("/v1/tenants", "application/json", bytes.as_bytes()))?.json()?;
             client.tell(&made, |_| format!("tenant {name} is there\n"))
         }
-        TenantAction::List => {
-            let tenants = read::items(client, "/v1/tenants", "tenants")?;
+        TenantAction::List(args) => {
+            let tenants = read::items(client, "/v1/tenants", "tenants", *args)?;
             let header = ["tenant", "lanes", "jobs", "streams", "created"];
             client.list(&tenants, &header, "no tenants yet: tidegate tenant create NAME", |tenant| {
                 let [id, lanes, jobs, streams] =
@@ -72,6 +78,11 @@ pub(super) fn act(client: &Client<'_>, action: &TenantAction) -> Result<(), Fail
             client.tell(&tenant, shown)
         }
         TenantAction::Limits { name, limits } => set(client, name, limits),
+        TenantAction::Delete { name } => {
+            client.api.must(&Call::delete(&path(name)))?;
+            let result = json!({"name": name, "deleted": true});
+            client.tell(&result, |_| format!("tenant {name} is deleted: its tokens and keys count no more\n"))
+        }
     }
 }
 

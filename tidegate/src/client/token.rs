@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::http::Call;
 use super::path::part;
+use super::read::ListArgs;
 use super::settings::Connection;
 use super::{Client, read, value};
 use crate::failure::Failure;
@@ -46,6 +47,8 @@ pub(super) enum TokenAction {
     List {
         /// The tenant
         tenant: String,
+        #[command(flatten)]
+        list: ListArgs,
     },
     /// Make a token useless
     Revoke {
@@ -63,8 +66,8 @@ pub(super) fn act(client: &Client<'_>, action: &TokenAction) -> Result<(), Failu
             let body = json!({"role": role, "subject": subject, "ttl_ms": u64::from(*hours) * 3_600_000});
             create(client, tenant, &body, output.as_deref())
         }
-        TokenAction::List { tenant } => {
-            let tokens = read::items(client, &path(tenant), "tokens")?;
+        TokenAction::List { tenant, list } => {
+            let tokens = read::items(client, &path(tenant), "tokens", *list)?;
             let header = ["token", "role", "subject", "expires", "revoked"];
             client.list(&tokens, &header, "no tokens", |token| {
                 let [id, role, subject] = ["/id", "/role", "/subject"].map(|at| value::text(token, at));

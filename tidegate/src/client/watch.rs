@@ -86,7 +86,9 @@ fn patiently(ask: impl Fn() -> Result<super::http::Answer, Trouble>) -> Result<V
 /// What to watch of the job's table, once it is there.
 fn windows_of(client: &Client<'_>, job: &Value) -> Result<Option<Windows>, Failure> {
     let Some(name) = job.get("table").and_then(Value::as_str) else { return Ok(None) };
-    let Some(table) = table::tables(client)?.into_iter().find(|table| table["name"] == *name) else {
+    let Some(table) =
+        table::tables(client, read::ListArgs::default())?.into_iter().find(|table| table["name"] == *name)
+    else {
         return Ok(None);
     };
     let is_of_pane = |column: &String| {

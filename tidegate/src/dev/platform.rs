@@ -18,6 +18,7 @@ use tidegate_store::MetaStore;
 use tidegate_store_sql::SqlStore;
 use tidegate_tenancy::{Tenancy, TokenKeys};
 use tidegate_types::Clock;
+use tokio::sync::watch;
 
 use super::data::DataFolder;
 use super::runner::{Runner, RunnerParts};
@@ -86,8 +87,8 @@ impl Platform {
         self.coordinator.resume_all().await.map_err(failed)
     }
 
-    /// The API over it.
-    pub(super) fn router(&self) -> Router {
+    /// The API over it. At the stop, reads that wait for records are answered.
+    pub(super) fn router(&self, stop: watch::Receiver<bool>) -> Router {
         router(Services {
             tenancy: Arc::clone(&self.tenancy),
             registry: Arc::clone(&self.registry),
@@ -97,6 +98,7 @@ impl Platform {
             store: Arc::clone(&self.store),
             clock: Arc::clone(&self.clock),
             settings: ApiSettings::default(),
+            stop,
         })
     }
 

@@ -127,6 +127,9 @@ impl From<JobError> for Problem {
     fn from(error: JobError) -> Self {
         match error {
             JobError::NotFound { name } => Self::not_found("job", &name),
+            used @ (JobError::StreamInUse { .. } | JobError::JobsRun { .. }) => {
+                Self::new(codes::CONFLICT, used.to_string())
+            }
             JobError::Denied(denied) => denied.into(),
             JobError::Store(error) => error.into(),
         }

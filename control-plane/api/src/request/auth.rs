@@ -7,7 +7,7 @@ use axum::extract::FromRequestParts;
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use tidegate_tenancy::{Caller, Permission, Tenancy};
+use tidegate_tenancy::{AuthError, Caller, Permission, SignedToken, Tenancy};
 use tidegate_types::TenantId;
 
 use super::one_header;
@@ -33,14 +33,36 @@ pub(crate) enum Claimant {
     Tenant(TenantId),
 }
 
-impl Claimant {
-    pub(crate) fn of(headers: &HeaderMap, tenancy: &Tenancy) -> Self {
-        let Ok(token) = bearer(headers) else { return Self::Stranger };
-        match tenancy.claimant(token) {
-            Ok(Some(tenant)) => Self::Tenant(tenant),
-            Ok(None) => Self::Platform,
-            Err(_) => Self::Stranger,
+/// The token that a request brings, verified once: by the gate, which leaves it here for whoever asks for the caller.
+#[derive(Clone)]
+pub(crate) struct Presented(Result<SignedToken, Refused>);
+
+/// Why a request brings no token that was signed.
+#[derive(Clone)]
+enum Refused {
+    /// The header says so.
+    Head(Problem),
+    Token(AuthError),
+}
+
+impl Presented {
+    pub(crate) fn by(headers: &HeaderMap, tenancy: &Tenancy) -> Self {
+        let signed = bearer(headers).map_err(Refused::Head);
+        Self(signed.and_then(|token| tenancy.signed(token).map_err(Refused::Token)))
+    }
+
+    pub(crate) fn claimant(&self) -> Claimant {
+        match &self.0 {
+            Ok(token) => token.tenant().cloned().map_or(Claimant::Platform, Claimant::Tenant),
+            Err(_) => Claimant::Stranger,
         }
+    }
+
+    fn signed(self) -> Result<SignedToken, Problem> {
+        self.0.map_err(|refused| match refused {
+            Refused::Head(problem) => problem,
+            Refused::Token(error) => error.into(),
+        })
     }
 }
 
@@ -60,8 +82,9 @@ impl FromRequestParts<Shared> for By {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, api: &Shared) -> Result<Self, Problem> {
-        let caller = api.services.tenancy.authenticate(bearer(&parts.headers)?).await?;
-        Ok(Self { caller })
+        let presented = parts.extensions.get::<Presented>().cloned();
+        let presented = presented.ok_or_else(|| Problem::internal("a request came past the gate".to_owned()))?;
+        Ok(Self { caller: api.services.tenancy.admit(presented.signed()?).await? })
     }
 }
 

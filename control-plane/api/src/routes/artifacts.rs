@@ -13,7 +13,7 @@ use super::OperationProblems;
 use crate::answer::{Created, json};
 use crate::idempotency::Repeatable;
 use crate::problem::{Answer, Problem, codes};
-use crate::request::{Params, Scope, Upload, read_upload};
+use crate::request::{Params, Scope, Upload, page_length, read_upload};
 use crate::services::Shared;
 
 pub(super) const PROBLEMS: &[OperationProblems] = &[
@@ -229,10 +229,7 @@ pub(crate) struct ArtifactList {
     responses((status = 200, description = "The tenant's artifacts, ascending by name and version", body = ArtifactList)),
 )]
 async fn list_artifacts(scope: Scope, State(api): State<Shared>, Params(page): Params<ArtifactPage>) -> Answer {
-    let limit = page.limit.unwrap_or(100);
-    if !(1..=1000).contains(&limit) {
-        return Err(Problem::invalid("limit", format!("{limit} is not from 1 to 1000")));
-    }
+    let limit = page_length(page.limit)?;
     let name = page.name.as_deref().map(str::parse::<Name>).transpose();
     let name = name.map_err(|error| Problem::invalid("name", error.to_string()))?;
     let after = page.after.as_deref().map(|text| position(text).ok_or_else(no_position)).transpose()?;

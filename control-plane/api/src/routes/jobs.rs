@@ -5,6 +5,7 @@ mod view;
 use axum::extract::{Path, Request, State};
 use serde::Serialize;
 use tidegate_tenancy::Permission;
+use tidegate_types::Name;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -13,7 +14,7 @@ use super::OperationProblems;
 use crate::answer::{Created, json};
 use crate::idempotency::Repeatable;
 use crate::problem::{Answer, Problem, codes};
-use crate::request::{Scope, content_type, read_body};
+use crate::request::{Page, Params, Scope, content_type, page_length, read_body};
 use crate::services::Shared;
 use crate::settings::MAX_PIPELINE_BYTES;
 use view::JobDocument;
@@ -34,7 +35,7 @@ pub(super) const PROBLEMS: &[OperationProblems] = &[
             codes::IDEMPOTENCY_KEY_REUSED,
         ],
     ),
-    ("list_jobs", &[]),
+    ("list_jobs", &[codes::INVALID_REQUEST]),
     ("get_job", &[codes::NOT_FOUND]),
     ("cancel_job", &[codes::NOT_FOUND]),
 ];
@@ -50,6 +51,8 @@ pub(super) fn routes() -> OpenApiRouter<Shared> {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct JobList {
     jobs: Vec<JobDocument>,
+    /// What to give as `after` for the next page; null: this was the last.
+    next: Option<String>,
 }
 
 /// Submit a job
@@ -87,12 +90,17 @@ fn not_text(body: &[u8], at: usize) -> Problem {
 /// List jobs
 ///
 /// Those that ended too.
-#[utoipa::path(get, path = "/v1/jobs", tag = "jobs",
+#[utoipa::path(get, path = "/v1/jobs", tag = "jobs", params(Page),
     responses((status = 200, description = "The tenant's jobs, ascending by name", body = JobList)),
 )]
-async fn list_jobs(scope: Scope, State(api): State<Shared>) -> Answer {
-    let jobs = api.services.coordinator.list(&scope.caller, &scope.tenant).await?;
-    json(&JobList { jobs: jobs.into_iter().map(JobDocument::from).collect() })
+async fn list_jobs(scope: Scope, State(api): State<Shared>, Params(page): Params<Page>) -> Answer {
+    let limit = page_length(page.limit)?;
+    let after = page.after.as_deref().map(str::parse::<Name>).transpose();
+    let after = after.map_err(|error| Problem::invalid("after", error.to_string()))?;
+    let after = after.as_ref().map(Name::as_str);
+    let jobs = api.services.coordinator.list(&scope.caller, &scope.tenant, after, limit).await?;
+    let next = jobs.last().filter(|_| jobs.len() == limit).map(|last| last.name.clone());
+    json(&JobList { jobs: jobs.into_iter().map(JobDocument::from).collect(), next })
 }
 
 /// Read a job's status
@@ -109,7 +117,8 @@ async fn get_job(scope: Scope, State(api): State<Shared>, Path(name): Path<Strin
 
 /// Cancel a job
 ///
-/// The answer comes once its sinks are flushed. A job that has ended stays as it is.
+/// That it shall end is on disk before anything waits, so it ends also if the process does. The answer comes once its sinks
+/// are flushed. A job that has ended stays as it is.
 #[utoipa::path(delete, path = "/v1/jobs/{name}", tag = "jobs",
     params(("name" = String, Path, description = "The job's name")),
     responses((status = 200, description = "The job, ended", body = JobDocument)),

@@ -37,7 +37,7 @@ pub(super) const PROBLEMS: &[OperationProblems] = &[
     ("list_streams", &[]),
     ("get_stream", &[codes::NOT_FOUND]),
     ("seal_stream", &[codes::NOT_FOUND]),
-    ("delete_stream", &[codes::NOT_FOUND]),
+    ("delete_stream", &[codes::NOT_FOUND, codes::CONFLICT]),
 ];
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
@@ -309,7 +309,8 @@ async fn seal_stream(
 /// Delete a stream
 ///
 /// With all its records; this cannot be undone. Needs a tenant admin's token. A stream that is made again under the name is
-/// another one: its offsets begin at 0. A job that reads or writes the deleted one fails.
+/// another one: its offsets begin at 0. While a live job reads or writes it, it is not deleted (`conflict`, with the job's
+/// name).
 #[utoipa::path(delete, path = "/v1/streams/{name}", tag = "streams",
     params(("name" = String, Path, description = "The stream's name")),
     responses((status = 204, description = "It is deleted")),
@@ -317,6 +318,7 @@ async fn seal_stream(
 async fn delete_stream(scope: Scope, State(api): State<Shared>, Path(name): Path<String>) -> Answer {
     scope.may(Permission::DeleteStream)?;
     let stream = stream_in_path(&scope, &name)?;
+    let _held = api.services.coordinator.hold_stream(&scope.tenant, stream.name.as_str()).await?;
     let (log, gone) = (Arc::clone(&api.services.log), stream.clone());
     api.places.call(&scope.tenant, move || log.delete(&gone)).await??;
     record(&api, &scope, "stream.delete", &stream.name, serde_json::Value::Null).await?;

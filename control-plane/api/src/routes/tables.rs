@@ -76,7 +76,7 @@ async fn list_tables(scope: Scope, State(api): State<Shared>) -> Answer {
     params(
         ("name" = String, Path, description = "The table's name"),
         ("where" = Option<Vec<String>>, Query, explode,
-            description = "`COLUMN:VALUE`: rows whose column has this value, compared as text. May stand several times: rows that match all"),
+            description = "`COLUMN:VALUE`: rows whose column has this value, compared as text (`pane_is_last:true`). May stand several times: rows that match all"),
         ("order" = Option<String>, Query, description = "`key` (unless told): ascending by the key. `changed`: by the last change, the newest last"),
         ("after" = Option<String>, Query, description = "Where to go on: `Tidegate-Next` of an answer of the same order"),
         ("limit" = Option<u64>, Query, description = "So many rows at most, 1000 unless told", minimum = 1, maximum = 10000),
@@ -102,6 +102,9 @@ async fn read_rows(scope: Scope, State(api): State<Shared>, Path(name): Path<Str
     }
     Ok(response)
 }
+
+/// The platform's column that holds a truth.
+const LAST: &str = "pane_is_last";
 
 /// `where` may stand several times, which a struct of parameters cannot say.
 fn row_query(uri: &Uri) -> Answer<RowQuery> {
@@ -132,6 +135,13 @@ fn row_query(uri: &Uri) -> Answer<RowQuery> {
 fn condition(text: &str) -> Answer<(String, String)> {
     let wrong = || Problem::invalid("where", "`where` is COLUMN:VALUE, such as `country:VN`");
     let (column, value) = text.split_once(':').ok_or_else(wrong)?;
+    // As rows show it, or as the file has it.
+    let value = match (column, value) {
+        (LAST, "true" | "1") => "true",
+        (LAST, "false" | "0") => "false",
+        (LAST, _) => return Err(Problem::invalid("where", format!("`{LAST}` is `true` or `false`"))),
+        (_, value) => value,
+    };
     Ok((column.to_owned(), value.to_owned()))
 }
 

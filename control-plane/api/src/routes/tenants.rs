@@ -3,6 +3,7 @@
 mod limits;
 
 use axum::extract::{Path, Request, State};
+use axum::http::HeaderMap;
 use axum::http::header::{ETAG, IF_MATCH};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
@@ -13,10 +14,10 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::OperationProblems;
-use crate::answer::{Created, json, set};
+use crate::answer::{Created, json, nothing, set};
 use crate::idempotency::Repeatable;
 use crate::problem::{Answer, Problem, codes};
-use crate::request::{By, Params, one_header, read_json, tenant_in_path};
+use crate::request::{By, Params, one_header, page_length, read_json, tenant_in_path};
 use crate::services::Shared;
 use limits::{Limits, SomeLimits};
 
@@ -47,10 +48,15 @@ pub(super) const PROBLEMS: &[OperationProblems] = &[
             codes::REQUEST_TIMEOUT,
         ],
     ),
+    ("delete_tenant", &[codes::NOT_FOUND, codes::CONFLICT, codes::PRECONDITION_FAILED]),
 ];
 
 pub(super) fn routes() -> OpenApiRouter<Shared> {
-    OpenApiRouter::new().routes(routes!(create_tenant, list_tenants)).routes(routes!(get_tenant, set_limits))
+    OpenApiRouter::new().routes(routes!(create_tenant, list_tenants)).routes(routes!(
+        get_tenant,
+        set_limits,
+        delete_tenant
+    ))
 }
 
 /// A tenant.
@@ -137,10 +143,7 @@ pub(crate) struct TenantList {
     responses((status = 200, description = "Tenants, ascending by name", body = TenantList)),
 )]
 async fn list_tenants(by: By, State(api): State<Shared>, Params(page): Params<TenantPage>) -> Answer {
-    let limit = page.limit.unwrap_or(100);
-    if !(1..=1000).contains(&limit) {
-        return Err(Problem::invalid("limit", format!("{limit} is not from 1 to 1000")));
-    }
+    let limit = page_length(page.limit)?;
     let after = page.after.as_deref().map(str::parse::<TenantId>).transpose();
     let after = after.map_err(|error| Problem::invalid("after", error.to_string()))?;
     let (tenants, next) = api.services.tenancy.tenants(&by.caller, after.as_ref().map(TenantId::as_str), limit).await?;
@@ -186,20 +189,58 @@ pub(crate) struct TenantChange {
 async fn set_limits(by: By, State(api): State<Shared>, Path(tenant): Path<String>, request: Request) -> Answer {
     let id = tenant_in_path(&tenant)?;
     by.caller.may(Permission::SetLimits, &id)?;
-    let expected = one_header(request.headers(), IF_MATCH.as_str())?.map(version_of).transpose()?.flatten();
+    let expected = expected_version(request.headers())?;
     let (change, _): (TenantChange, _) = read_json(&api, request).await?;
     let before = api.services.tenancy.tenant(&by.caller, &id).await?;
     let version = expected.unwrap_or(before.version);
-    let stale = || Problem::new(codes::PRECONDITION_FAILED, format!("the tenant's version is not {version} any more"));
     if version != before.version {
-        return Err(stale());
+        return Err(stale(version));
     }
     let limits = change.limits.apply(&before.limits);
     match api.services.tenancy.set_limits(&by.caller, &id, version, limits).await {
         Ok(tenant) => with_etag(tenant),
-        Err(TenancyError::Conflict { .. }) if expected.is_some() => Err(stale()),
+        Err(TenancyError::Conflict { .. }) if expected.is_some() => Err(stale(version)),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Delete a tenant
+///
+/// Needs a platform admin's token. Its tokens and keys count no more, and its name is never given again. What it stored in
+/// streams, tables and artifacts is not removed. While a job of it runs it is not deleted (`conflict`). With `If-Match` only
+/// if the record still has that version.
+#[utoipa::path(delete, path = "/v1/tenants/{tenant}", tag = "tenants",
+    params(
+        ("tenant" = String, Path, description = "The tenant's name"),
+        ("If-Match" = Option<String>, Header, description = "The `ETag` that was read, or `*`"),
+    ),
+    responses((status = 204, description = "It is deleted")),
+)]
+async fn delete_tenant(by: By, State(api): State<Shared>, Path(tenant): Path<String>, headers: HeaderMap) -> Answer {
+    let id = tenant_in_path(&tenant)?;
+    by.caller.may(Permission::DeleteTenant, &id)?;
+    let expected = expected_version(&headers)?;
+    let before = api.services.tenancy.tenant(&by.caller, &id).await?;
+    let version = expected.unwrap_or(before.version);
+    if version != before.version {
+        return Err(stale(version));
+    }
+    // No job is accepted until it is deleted, and none after that.
+    let _held = api.services.coordinator.hold_tenant(&id).await?;
+    match api.services.tenancy.delete_tenant(&by.caller, &id, version).await {
+        Ok(()) => Ok(nothing()),
+        Err(TenancyError::Conflict { .. }) if expected.is_some() => Err(stale(version)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn stale(version: u64) -> Problem {
+    Problem::new(codes::PRECONDITION_FAILED, format!("the tenant's version is not {version} any more"))
+}
+
+/// The version that the request is for; none: any.
+fn expected_version(headers: &HeaderMap) -> Answer<Option<u64>> {
+    Ok(one_header(headers, IF_MATCH.as_str())?.map(version_of).transpose()?.flatten())
 }
 
 fn with_etag(tenant: Tenant) -> Answer<Response> {

@@ -29,6 +29,8 @@ pub(crate) struct Platform {
     pub(crate) clock: Arc<SetClock>,
     pub(crate) tables: Arc<Tables>,
     pub(crate) runner: Arc<Runner>,
+    /// Tells the API that the process is to end.
+    pub(crate) stop: tokio::sync::watch::Sender<bool>,
     pub(crate) document: Value,
     /// Tokens: a platform admin, and an admin of each tenant.
     pub(crate) root: String,
@@ -48,6 +50,7 @@ impl Platform {
         let keys = TokenKeys::ephemeral().unwrap();
         let tenancy = Arc::new(Tenancy::new(store.clone(), keys, time.clone()));
         let root = tenancy.first_token("root", Duration::from_secs(86_400 * 90)).await.unwrap().token;
+        let stop = tokio::sync::watch::Sender::new(false);
         let (tables, runner) = (Arc::new(Tables::default()), Arc::new(Runner::default()));
         let log: Arc<dyn Log> = Arc::new(MemoryLog::default());
         let registry = signed::registry(&store, &tenancy, &time);
@@ -62,10 +65,11 @@ impl Platform {
             store: store.clone(),
             clock: time,
             settings,
+            stop: stop.subscribe(),
         });
         let document = serde_json::from_str(&tidegate_api::openapi_json()).unwrap();
         let (acme, bolt) = (String::new(), String::new());
-        let mut platform = Self { router, log, store, clock, tables, runner, document, root, acme, bolt };
+        let mut platform = Self { router, log, store, clock, tables, runner, stop, document, root, acme, bolt };
         platform.acme = platform.tenant("acme").await;
         platform.bolt = platform.tenant("bolt").await;
         platform

@@ -157,3 +157,35 @@ async fn a_key_is_a_short_text() {
     platform.send(stream(&platform, "s").key(&"k".repeat(255))).await.has_status(201);
     platform.send(stream(&platform, "t").key("a").key("b")).await.has_problem("bad-request");
 }
+
+#[tokio::test]
+async fn of_very_many_answers_the_oldest_go() {
+    let platform = Platform::new().await;
+    platform.send(stream(&platform, "s").key("first")).await.has_status(201);
+    for key in 0..1_050 {
+        platform.clock.forward(1);
+        platform.send_unchecked(stream(&platform, "s").key(&format!("k{key}"))).await.has_status(200);
+    }
+    let kept = async || {
+        let mut after = None;
+        let mut kept = 0;
+        loop {
+            let page = platform.store.list("idempotency", "tenant/acme/", after.as_deref(), 1000).await.unwrap();
+            kept += page.len();
+            let Some(last) = page.last() else { return kept };
+            after = Some(last.path.clone());
+        }
+    };
+    assert_eq!(kept().await, 1_000);
+    let again = platform.send(stream(&platform, "s").key("first")).await.has_status(200);
+    assert_eq!(again.header("idempotency-replayed"), None, "its answer is no longer kept");
+    let newest = platform.send(stream(&platform, "s").key("k1049")).await.has_status(200);
+    assert_eq!(newest.header("idempotency-replayed"), Some("true"));
+    // What was refused is not kept, and pushes out no more than the room that it needed.
+    for key in 0..20 {
+        platform.send(stream(&platform, "").key(&format!("refused-{key}"))).await.has_problem("invalid-request");
+    }
+    assert_eq!(kept().await, 999, "room was made once, and given back");
+    let old = platform.send(stream(&platform, "s").key("k100")).await.has_status(200);
+    assert_eq!(old.header("idempotency-replayed"), Some("true"));
+}

@@ -138,3 +138,23 @@ async fn a_viewer_watches_and_changes_nothing() {
     platform.send(get("/v1/jobs/campaign-metrics").by(&viewer)).await.has_status(200);
     platform.send(delete("/v1/jobs/campaign-metrics").by(&viewer)).await.has_problem("denied");
 }
+
+#[tokio::test]
+async fn jobs_are_listed_page_by_page() {
+    let platform = Platform::new().await;
+    for name in ["c", "a", "b"] {
+        platform.send(post("/v1/jobs").by(&platform.acme).yaml(pipeline(name, 1))).await.has_status(201);
+    }
+    let page = async |query: &str| {
+        let body = platform.send(get(&format!("/v1/jobs{query}")).by(&platform.acme)).await.has_status(200).body();
+        let names: Vec<String> =
+            body["jobs"].as_array().unwrap().iter().map(|job| job["name"].as_str().unwrap().to_owned()).collect();
+        (names.join(" "), body["next"].as_str().map(str::to_owned))
+    };
+    assert_eq!(page("").await, ("a b c".into(), None));
+    assert_eq!(page("?limit=2").await, ("a b".into(), Some("b".into())));
+    assert_eq!(page("?limit=2&after=b").await, ("c".into(), None));
+    for wrong in ["?limit=0", "?limit=1001", "?after=", "?after=a/b"] {
+        platform.send(get(&format!("/v1/jobs{wrong}")).by(&platform.acme)).await.has_problem("invalid-request");
+    }
+}

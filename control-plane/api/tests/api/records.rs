@@ -298,3 +298,23 @@ async fn an_append_goes_on_when_its_client_goes_away() {
     let page = platform.send(read(&platform, "?wait_ms=30000")).await.has_status(200);
     assert_eq!(page.lines()[0]["record"], "a");
 }
+
+#[tokio::test]
+async fn a_reader_that_waits_is_answered_when_the_process_is_to_end() {
+    let platform = Arc::new(with_stream(1).await);
+    let reader = Arc::clone(&platform);
+    let reading = tokio::spawn(async move { reader.send(read(&reader, "?wait_ms=30000")).await });
+    let sleeps = async {
+        // It has looked, and waits.
+        for _ in 0..200 {
+            tokio::task::yield_now().await;
+        }
+    };
+    sleeps.await;
+    platform.stop.send_replace(true);
+    let before = Duration::from_secs(10);
+    let page = tokio::time::timeout(before, reading).await.expect("long before its own wait ends").unwrap();
+    assert_eq!(page.has_status(200).text(), "");
+    let late = tokio::time::timeout(before, platform.send(read(&platform, "?wait_ms=30000"))).await;
+    late.expect("nobody waits any more").has_status(200);
+}

@@ -135,3 +135,20 @@ async fn what_is_done_to_a_stream_is_recorded() {
     let actions: Vec<&str> = entries.iter().filter_map(|entry| entry.body["action"].as_str()).collect();
     assert!(actions.ends_with(&["stream.create", "stream.seal", "stream.delete"]), "{actions:?}");
 }
+
+#[tokio::test]
+async fn a_stream_that_a_live_job_uses_is_not_deleted() {
+    let platform = Platform::new().await;
+    platform.stream("ad-events", 1).await;
+    platform.stream("m-dead-letters", 1).await;
+    platform.send(post("/v1/jobs").by(&platform.acme).yaml(crate::jobs::pipeline("m", 1))).await.has_status(201);
+    let gone = |stream: &str| delete(&format!("/v1/streams/{stream}")).by(&platform.acme);
+    let refused = platform.send(gone("ad-events")).await.has_problem("conflict").body();
+    let detail = refused["detail"].as_str().unwrap();
+    assert_eq!(detail, "stream `ad-events`: job `m` reads it; cancel the job first (`tidegate job cancel m`)");
+    platform.send(gone("m-dead-letters")).await.has_problem("conflict");
+    platform.send(get("/v1/streams/ad-events").by(&platform.acme)).await.has_status(200);
+    platform.send(delete("/v1/jobs/m").by(&platform.acme)).await.has_status(200);
+    platform.send(gone("ad-events")).await.has_status(204);
+    platform.send(gone("ad-events")).await.has_problem("not-found");
+}

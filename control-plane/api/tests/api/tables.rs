@@ -54,10 +54,21 @@ async fn a_wrong_question_is_refused() {
     let code = async |path: &str| platform.send(get(path).by(&platform.acme)).await.code();
     assert_eq!(code("/v1/tables/other/rows").await, "not-found");
     assert_eq!(code("/v1/tables/a%20b/rows").await, "not-found");
-    for invalid in ["where=n", "where=x:1", "order=random", "limit=0", "limit=10001", "limit=x", "after=x"] {
+    for invalid in ["where=n", "where=x:1", "where=pane_is_last:yes", "where=pane_is_last:", "order=random", "limit=0", "limit=10001", "limit=x", "after=x"] {
         assert_eq!(code(&format!("/v1/tables/minutes/rows?{invalid}")).await, "invalid-request", "{invalid}");
     }
     for unreadable in ["country=VN", "limit=1&limit=2", "order=key&order=key"] {
         assert_eq!(code(&format!("/v1/tables/minutes/rows?{unreadable}")).await, "bad-request", "{unreadable}");
+    }
+}
+
+#[tokio::test]
+async fn a_truth_is_asked_for_as_rows_show_it_and_as_the_file_has_it() {
+    let platform = Platform::new().await;
+    for (id, last) in [("a", true), ("b", false)] {
+        platform.tables.put("acme", "minutes", json!({ "id": id, "pane_is_last": last }));
+    }
+    for (value, expected) in [("true", "a"), ("1", "a"), ("false", "b"), ("0", "b")] {
+        assert_eq!(ids(&platform, &format!("?where=pane_is_last:{value}")).await.0, [expected], "{value}");
     }
 }

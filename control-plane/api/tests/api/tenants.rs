@@ -110,3 +110,52 @@ async fn a_tenant_manages_its_signing_keys() {
     let upload = signer.upload(&platform.acme, "enrich", "1.0.0", "x");
     platform.send(upload).await.has_problem("artifact-refused");
 }
+
+#[tokio::test]
+async fn a_tenant_is_deleted_once_none_of_its_jobs_runs() {
+    let platform = Platform::new().await;
+    platform.send(post("/v1/jobs").by(&platform.acme).yaml(crate::jobs::pipeline("m", 1))).await.has_status(201);
+    let gone = || delete("/v1/tenants/acme").by(&platform.root);
+    platform.send(delete("/v1/tenants/acme").by(&platform.acme)).await.has_problem("denied");
+    let refused = platform.send(gone()).await.has_problem("conflict").body();
+    assert!(refused["detail"].as_str().unwrap().contains("1 of its jobs run, `m` among them"), "{refused}");
+    platform.send(delete("/v1/jobs/m").by(&platform.acme)).await.has_status(200);
+    platform.send(gone().header("if-match", "\"999\"")).await.has_problem("precondition-failed");
+    let tag = platform.send(get("/v1/tenants/acme").by(&platform.root)).await;
+    platform.send(gone().header("if-match", tag.header("etag").unwrap())).await.has_status(204);
+    platform.send(gone()).await.has_problem("not-found");
+    platform.send(get("/v1/streams").by(&platform.acme)).await.has_problem("unauthenticated");
+    let again = post("/v1/tenants").by(&platform.root).json(&json!({ "name": "acme" }));
+    platform.send(again).await.has_problem("already-exists");
+    platform.send(get("/v1/streams").by(&platform.bolt)).await.has_status(200);
+    let trail = platform.send(get("/v1/audit?limit=1000").by(&platform.root)).await.has_status(200).body();
+    let last = trail["entries"].as_array().unwrap().last().unwrap();
+    assert_eq!((&last["action"], &last["target"]), (&json!("tenant.delete"), &json!("acme")));
+}
+
+#[tokio::test]
+async fn a_trail_is_read_page_by_page_by_those_who_may() {
+    let platform = Platform::new().await;
+    platform.stream("s", 1).await;
+    let page = async |path: &str, by: &str| platform.send(get(path).by(by)).await.has_status(200).body();
+    let all = page("/v1/tenants/acme/audit", &platform.acme).await;
+    let actions = |page: &serde_json::Value| -> Vec<String> {
+        let entries = page["entries"].as_array().unwrap().iter();
+        entries.map(|entry| entry["action"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(actions(&all), ["tenant.create", "token.issue", "stream.create"]);
+    let by = &all["entries"][2];
+    assert_eq!(
+        (&by["subject"], &by["role"], &by["target"]),
+        (&json!("tenant-admin"), &json!("tenant-admin"), &json!("s"))
+    );
+    assert_eq!(all["next"], json!(null));
+    let first = page("/v1/tenants/acme/audit?limit=2", &platform.root).await;
+    let rest = page(&format!("/v1/tenants/acme/audit?limit=2&after={}", first["next"]), &platform.root).await;
+    assert_eq!((actions(&first).len(), actions(&rest)), (2, vec!["stream.create".to_owned()]));
+    let developer = platform.token("acme", "developer").await;
+    platform.send(get("/v1/tenants/acme/audit").by(&developer)).await.has_problem("denied");
+    platform.send(get("/v1/tenants/acme/audit").by(&platform.bolt)).await.has_problem("not-found");
+    platform.send(get("/v1/audit").by(&platform.acme)).await.has_problem("denied");
+    platform.send(get("/v1/audit?limit=0").by(&platform.root)).await.has_problem("invalid-request");
+}

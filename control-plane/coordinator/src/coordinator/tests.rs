@@ -15,6 +15,7 @@ use super::*;
 use crate::components::{FoundComponent, RegistryDown};
 use crate::runner::{Run, RunEnd, RunStatus, StartError};
 
+mod again;
 mod cancel;
 
 /// A clock that a test moves.
@@ -73,6 +74,8 @@ struct Puppet {
     forgotten: Mutex<Vec<JobKey>>,
     /// Each check waits for a permit.
     gate: Semaphore,
+    /// A run is forgotten while nobody else holds this.
+    forgets: Mutex<()>,
 }
 
 #[derive(Default)]
@@ -123,6 +126,7 @@ impl JobRunner for Puppet {
     }
 
     fn forget(&self, job: &JobKey) {
+        drop(self.forgets.lock().unwrap());
         self.forgotten.lock().unwrap().push(job.clone());
     }
 
@@ -180,6 +184,7 @@ impl Place {
             asked_on: Mutex::default(),
             forgotten: Mutex::default(),
             gate: Semaphore::new(1_000),
+            forgets: Mutex::default(),
         });
         let coordinator = Self::coordinator(&store, &tenancy, &runner, &clock);
         Self { coordinator, runner, starts, store, tenancy, clock, acme: "acme".parse().unwrap() }
@@ -251,7 +256,7 @@ async fn a_job_runs_and_finishes() {
     let mut place = Place::new().await;
     place.clock.0.store(1000, Ordering::SeqCst);
     let submitted = place.submit(&pipeline("clicks", 14)).await.expect("accepted");
-    assert_eq!((submitted.version, submitted.submitted_at), (14, 1000));
+    assert_eq!((submitted.version, submitted.submitted_at, submitted.account), (14, 1000, None));
     assert_eq!((submitted.submitted_by.as_str(), submitted.last_checkpoint), ("ann", None));
     assert_eq!(submitted.streams.dead_letters, "clicks-dead-letters");
     assert_eq!(submitted.table.as_deref(), Some("clicks"));
@@ -263,7 +268,7 @@ async fn a_job_runs_and_finishes() {
     let finished = place.until("clicks", JobState::Finished).await;
     assert_eq!((finished.reason, finished.ended_at), (None, Some(1000)));
     assert_eq!(finished.watermark, Some(7), "what the last run showed is kept");
-    let listed = place.coordinator.list(&ann(), &place.acme).await.expect("listed");
+    let listed = place.coordinator.list(&ann(), &place.acme, None, 10).await.expect("listed");
     assert_eq!(listed.iter().map(|job| job.name.as_str()).collect::<Vec<_>>(), ["clicks"]);
 }
 
@@ -309,7 +314,7 @@ async fn what_is_wrong_is_said_with_path_and_line() {
     assert_eq!((path.as_str(), line, reason.as_str()), ("source.log", Some(3), "there is no stream `in`"));
     *place.runner.check.lock().unwrap() = Err(StartError::Platform { reason: "no threads".into() });
     assert!(matches!(place.submit(&wrong("")).await, Err(SubmitError::Unavailable { .. })));
-    assert_eq!(place.coordinator.list(&ann(), &place.acme).await.expect("listed"), [], "nothing was written");
+    assert_eq!(place.coordinator.list(&ann(), &place.acme, None, 10).await.expect("listed"), [], "nothing was written");
 }
 
 #[tokio::test]
@@ -492,7 +497,7 @@ async fn a_status_is_asked_on_one_blocking_thread_for_a_whole_list() {
         place.start().await.end.send(RunEnd::Stopped).unwrap_or_default();
     }
     place.runner.asked_on.lock().unwrap().clear();
-    assert_eq!(place.coordinator.list(&ann(), &place.acme).await.expect("listed").len(), 2);
+    assert_eq!(place.coordinator.list(&ann(), &place.acme, None, 10).await.expect("listed").len(), 2);
     let asked = place.runner.asked_on.lock().unwrap().clone();
     assert_eq!(asked.len(), 2);
     assert_eq!(asked[0], asked[1], "once for both");
@@ -546,7 +551,7 @@ async fn of_many_ended_jobs_those_that_ended_first_are_forgotten() {
         place.until(job, JobState::Finished).await;
     }
     let names = async || -> Vec<String> {
-        let listed = place.coordinator.list(&ann(), &place.acme).await.expect("listed");
+        let listed = place.coordinator.list(&ann(), &place.acme, None, 10).await.expect("listed");
         listed.into_iter().map(|job| job.name).collect()
     };
     assert_eq!(names().await, ["a", "b", "c"], "`d` ended first");

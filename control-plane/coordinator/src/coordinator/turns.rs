@@ -17,7 +17,7 @@ pub(super) struct Turns {
 }
 
 /// A submission's turn, until it is dropped.
-pub(super) type Turn = OwnedMutexGuard<()>;
+pub type Turn = OwnedMutexGuard<()>;
 
 impl Turns {
     /// Waits for a turn of this tenant. First come, first served.

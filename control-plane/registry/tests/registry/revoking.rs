@@ -56,3 +56,26 @@ async fn uploads_and_revocations_are_in_the_audit_trail() {
     assert_eq!(about[0].detail["digest"], digest.as_str());
     assert_eq!(about[1].detail["reason"], WHY);
 }
+
+#[tokio::test]
+async fn what_was_admitted_starts_jobs_after_its_signature_has_run_out_and_its_key_is_gone() {
+    let world = World::new().await;
+    let admitted = world.upload("acme", "1.0.0", &component("a")).await.unwrap();
+    let by = caller("acme", Role::TenantAdmin);
+    world.clock.0.store(admitted.expires_at + DAY, Ordering::Relaxed);
+    let refused = refusal(world.upload("acme", "1.1.0", &component("b")).await);
+    assert_eq!(refused.rule, "expired", "{refused:?}");
+    let found = world.registry.find(&id("acme"), "metrics", None).await.unwrap();
+    assert_eq!(found.as_ref(), Some(&admitted), "what was admitted in time stays");
+    world.clock.0.store(START, Ordering::Relaxed);
+    world.tenancy.revoke_key(&by, &id("acme"), &key("acme").public().id().to_string()).await.unwrap();
+    let refused = refusal(world.upload("acme", "1.1.0", &component("b")).await);
+    assert_eq!(refused.rule, "key-revoked", "{refused:?}");
+    assert_eq!(world.registry.fetch(&id("acme"), "metrics", Some("1.0.0")).await.unwrap().artifact, admitted);
+    // What shall start no more is revoked by itself.
+    world.registry.revoke(&by, &id("acme"), "metrics", "1.0.0", WHY).await.unwrap();
+    assert!(matches!(
+        world.registry.fetch(&id("acme"), "metrics", Some("1.0.0")).await,
+        Err(RegistryError::Revoked { .. })
+    ));
+}

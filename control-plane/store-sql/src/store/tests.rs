@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde_json::json;
 use sqlx::{Connection, Row, SqliteConnection};
 use tempfile::TempDir;
-use tidegate_store::{Change, Document, Expect, MetaStore, StoreError, contract};
+use tidegate_store::{Change, Document, Expect, MAX_ENTRIES, MetaStore, StoreError, contract};
 
 use super::SqlStore;
 use crate::OpenError;
@@ -133,7 +133,7 @@ async fn refuses_the_file_of_a_newer_program_and_leaves_it_alone() {
     raw(&path, "PRAGMA user_version = 99").await.expect("raw SQL");
     let before = std::fs::read(&path).expect("the file");
     let error = SqlStore::open(&path).await.err().expect("it is refused");
-    assert!(matches!(error, OpenError::NewerSchema { found: 99, known: 1, .. }), "{error:?}");
+    assert!(matches!(error, OpenError::NewerSchema { found: 99, known: 2, .. }), "{error:?}");
     let said = error.to_string();
     assert!(said.contains("schema 99") && said.contains("newer Tidegate") && said.contains("meta.db"), "{said}");
     assert_eq!(std::fs::read(&path).expect("the file"), before);
@@ -227,9 +227,35 @@ async fn not_even_sql_changes_the_audit_trail() {
     store.commit(vec![Change::Append { trail: "t".into(), body: json!("made") }]).await.expect("a good commit");
     for statement in ["UPDATE audit SET body = 'null'", "DELETE FROM audit", "DELETE FROM audit WHERE position = 1"] {
         let refused = raw(&path, statement).await.expect_err("it is refused").to_string();
-        assert!(refused.contains("audit trail is never"), "{refused}");
+        assert!(refused.contains("audit trail"), "{refused}");
     }
     assert_eq!(store.entries("t", 0, 10).await.expect("a good question")[0].body, json!("made"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_of_the_schema_before_is_moved_forward_with_its_trails() {
+    let (_guard, path) = folder();
+    let store = open(&path).await;
+    let append = |number: u64| Change::Append { trail: "t".into(), body: json!(number) };
+    store.commit(vec![append(1), append(2)]).await.expect("a good commit");
+    store.close().await;
+    for statement in [
+        "DROP TABLE trails",
+        "DROP TRIGGER audit_loses_only_its_oldest",
+        "CREATE TRIGGER audit_is_never_deleted BEFORE DELETE ON audit \
+         BEGIN SELECT RAISE(ABORT, 'the audit trail is never deleted'); END",
+        "PRAGMA user_version = 1",
+    ] {
+        raw(&path, statement).await.expect("raw SQL");
+    }
+    let store = open(&path).await;
+    store.commit(vec![append(3)]).await.expect("a good commit");
+    let entries = store.entries("t", 0, 10).await.expect("a good question");
+    assert_eq!(entries.iter().map(|entry| entry.body.clone()).collect::<Vec<_>>(), [json!(1), json!(2), json!(3)]);
+    assert!(
+        crate::schema::BOUNDED_TRAILS.contains(&format!("<= {MAX_ENTRIES}\n")),
+        "the trigger has the store's bound"
+    );
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::conflict;
-use crate::{Change, Expect, MetaStore};
+use crate::{Change, Expect, MAX_CHANGES, MAX_ENTRIES, MAX_LIST, MetaStore};
 
 pub(super) async fn grow_at_the_end_only(store: &dyn MetaStore) {
     assert_eq!(bodies(store, "t", 0, 10).await, [Value::Null; 0]);
@@ -44,6 +44,31 @@ pub(super) async fn stand_and_fall_with_their_commit(store: &dyn MetaStore) {
     ];
     assert_eq!(store.commit(delete).await, Ok(()));
     assert_eq!(bodies(store, "t", 0, 10).await, [json!("made"), json!("deleted")]);
+}
+
+pub(super) async fn keep_their_newest_entries(store: &dyn MetaStore) {
+    store.commit(vec![append("other", json!("kept"))]).await.expect("a good commit");
+    let commits = MAX_ENTRIES / MAX_CHANGES + 2;
+    for commit in 0..commits {
+        let numbers = commit * MAX_CHANGES..(commit + 1) * MAX_CHANGES;
+        store.commit(numbers.map(|number| append("t", json!(number))).collect()).await.expect("a good commit");
+    }
+    let dropped = commits * MAX_CHANGES - MAX_ENTRIES;
+    assert_eq!(bodies(store, "t", 0, 2).await, [json!(dropped), json!(dropped + 1)]);
+    let (mut after, mut next) = (0, dropped);
+    loop {
+        let page = store.entries("t", after, MAX_LIST).await.expect("a good question");
+        let Some(last) = page.last() else { break };
+        after = last.position;
+        for entry in page {
+            assert_eq!(entry.body, json!(next));
+            next += 1;
+        }
+    }
+    assert_eq!(next - dropped, MAX_ENTRIES, "all of the newest are there");
+    store.commit(vec![append("t", json!("last"))]).await.expect("a good commit");
+    assert_eq!(bodies(store, "t", 0, 1).await, [json!(dropped + 1)]);
+    assert_eq!(bodies(store, "other", 0, 2).await, [json!("kept")], "trails are apart");
 }
 
 fn append(trail: &str, body: Value) -> Change {

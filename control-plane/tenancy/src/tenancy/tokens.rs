@@ -13,20 +13,40 @@ use crate::tenant::{body, parse};
 use crate::token::{self, Claims, KIND, MAX_SUBJECT_CHARS, MAX_TOKENS};
 use crate::token_keys::new_id;
 use crate::{
-    AuditEntry, AuthError, Caller, IssuedToken, MAX_TTL, Permission, Role, Tenancy, TenancyError, TokenRecord,
+    AuditEntry, AuthError, Caller, IssuedToken, MAX_TTL, Permission, Role, SignedToken, Tenancy, TenancyError,
+    TokenRecord,
 };
 
 /// Expired records that issuing one token clears away at most, so that a commit stays small.
 const CLEARED: usize = 100;
 
 impl Tenancy {
+    /// What a token says, by its signature and its times alone: the text behind `Bearer `. The store is not asked, so a
+    /// revoked token is signed too: for sharing out places before anything else is done, never for a right. Rights come from
+    /// [`Tenancy::admit`].
+    ///
+    /// # Errors
+    /// [`AuthError`]: why nobody signed this.
+    pub fn signed(&self, bearer: &str) -> Result<SignedToken, AuthError> {
+        let claims = token::verify(&self.keys, bearer, self.now())?;
+        let tenant = claimed_tenant(&claims)?;
+        Ok(SignedToken { claims, tenant })
+    }
+
     /// Who bears this token: the text behind `Bearer `.
     ///
     /// # Errors
     /// [`AuthError`]: why the token does not count.
     pub async fn authenticate(&self, bearer: &str) -> Result<Caller, AuthError> {
-        let claims = token::verify(&self.keys, bearer, self.now())?;
-        let tenant = claimed_tenant(&claims)?;
+        self.admit(self.signed(bearer)?).await
+    }
+
+    /// Who bears a token that was found to be signed just now.
+    ///
+    /// # Errors
+    /// [`AuthError`]: it was revoked, or its tenant is no more.
+    pub async fn admit(&self, token: SignedToken) -> Result<Caller, AuthError> {
+        let SignedToken { claims, tenant } = token;
         let document = self.store.get(KIND, &token::path(tenant.as_ref(), &claims.jti)).await;
         let document = match document {
             // An id of another form than ours was never issued.
@@ -44,15 +64,6 @@ impl Tenancy {
             })?;
         }
         Ok(Caller { subject: claims.sub, role: claims.role, tenant, token_id: claims.jti })
-    }
-
-    /// Whose request this is by the token's signature alone: a tenant's, or (none) the platform's. The store is not asked, so
-    /// a revoked token claims too: for sharing out places before anything else is done, never for a right.
-    ///
-    /// # Errors
-    /// [`AuthError`]: why nobody signed this.
-    pub fn claimant(&self, bearer: &str) -> Result<Option<TenantId>, AuthError> {
-        claimed_tenant(&token::verify(&self.keys, bearer, self.now())?)
     }
 
     /// Issues a token: by a platform admin for any tenant (none: for a platform admin), by a tenant admin for its own.

@@ -27,7 +27,8 @@ const LONG: Duration = Duration::from_secs(3600);
 /// Where reading begins.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Start {
-    /// At the oldest records that are kept.
+    /// At the oldest records that are kept when a partition's first record is read: what retention drops before that is
+    /// not missed.
     #[default]
     Earliest,
     /// At these offsets, one for each partition.
@@ -57,6 +58,8 @@ struct Partition {
     next: u64,
     /// What is left of its turn.
     pending: std::vec::IntoIter<Stored>,
+    /// Whether it begins with whatever is kept: nothing of it was read, and nobody said where to begin.
+    begins: bool,
     /// Whether the last look saw its final end, at `next`.
     complete: bool,
     ended: bool,
@@ -84,6 +87,7 @@ impl LogSource {
             id: PartitionId(id),
             next: *next,
             pending: Vec::new().into_iter(),
+            begins: *start == Start::Earliest,
             complete: false,
             ended: false,
         };
@@ -131,13 +135,17 @@ impl LogSource {
 
 /// Looks at a partition: its next turn, and whether that is its last.
 fn look(log: &dyn Log, stream: &StreamId, partition: &mut Partition) -> Result<(), SourceError> {
-    let chunk = log.read(stream, partition.id.0, partition.next, TURN_RECORDS, TURN_BYTES).map_err(|error| {
-        let stream = stream.clone();
-        match error {
-            LogError::Gone { partition, from, start, .. } => SourceError::Overtaken { stream, partition, from, start },
-            source => SourceError::Log { stream, source },
+    let chunk = loop {
+        match log.read(stream, partition.id.0, partition.next, TURN_RECORDS, TURN_BYTES) {
+            Ok(chunk) => break chunk,
+            Err(LogError::Gone { start, .. }) if partition.begins => partition.next = start,
+            Err(LogError::Gone { partition, from, start, .. }) => {
+                return Err(SourceError::Overtaken { stream: stream.clone(), partition, from, start });
+            }
+            Err(source) => return Err(SourceError::Log { stream: stream.clone(), source }),
         }
-    })?;
+    };
+    partition.begins &= chunk.records.is_empty();
     partition.next += chunk.records.len() as u64;
     partition.complete = chunk.sealed && partition.next == chunk.end;
     partition.pending = chunk.records.into_iter();

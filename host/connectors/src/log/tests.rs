@@ -138,6 +138,23 @@ fn a_stop_wakes_a_reader_that_waits() {
 }
 
 #[test]
+fn what_retention_drops_before_the_first_read_is_not_missed() {
+    let log = log(2, Retention { bytes: Some(2), age_ms: None });
+    append(&log, &[(0, "a"), (0, "b"), (0, "c"), (1, "x")], 1);
+    let (mut source, _stop) = open(&log, &Start::Earliest);
+    let (mut told, _other) = open(&log, &Start::At(vec![0, 0]));
+    log.retain(1).unwrap();
+    let read = source.read(100, 1 << 20).unwrap();
+    assert_eq!(texts(&read), [("b".into(), 0, 1), ("c".into(), 0, 2), ("x".into(), 1, 0)]);
+    assert!(matches!(told.read(100, 1 << 20), Err(SourceError::Overtaken { partition: 0, from: 0, start: 1, .. })));
+    // What is dropped later is.
+    append(&log, &[(0, "d"), (0, "e"), (0, "f")], 1);
+    log.retain(1).unwrap();
+    let error = source.read(100, 1 << 20).unwrap_err();
+    assert!(matches!(error, SourceError::Overtaken { partition: 0, from: 3, start: 4, .. }), "{error}");
+}
+
+#[test]
 fn begins_where_it_is_told() {
     let log = log(2, Retention::default());
     append(&log, &[(0, "a"), (0, "b"), (1, "c")], 1);
@@ -160,7 +177,7 @@ fn a_reader_that_retention_overtook_is_told_where_and_what_to_do() {
     assert!(matches!(error, SourceError::Overtaken { partition: 0, from: 1, start: 3, .. }));
     let said = error.to_string();
     assert!(said.starts_with("stream acme/events, partition 0: retention dropped records"), "{said}");
-    assert!(said.contains("at offset 1, and the first that is kept is 3; start the job again"), "{said}");
+    assert!(said.contains("at offset 1, and the first that is kept is 3; submit the pipeline again"), "{said}");
     assert_eq!(read_first(&log), "d", "and from the earliest on it works");
 }
 

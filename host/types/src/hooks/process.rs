@@ -5,6 +5,8 @@
 //! was written there has rolled back. Whoever makes the call checks every argument of the guest against the plan before a
 //! `StateAccess` sees it.
 
+use std::any::Any;
+
 use super::{Call, Hook, HookResult, HookRows, Mapped, Reads};
 use crate::column::Column;
 use crate::schema::{Field, Kind};
@@ -219,7 +221,9 @@ pub struct StateMaps {
 ///
 /// `limit`: the most bytes that an answer's columns may take (fixed-size values by their size, texts and bytes by their
 /// lengths, and 8 for each row besides). A larger one MUST NOT be built: the answer is [`StateMisuse::AnswerTooLarge`].
-pub trait StateAccess: Send {
+///
+/// It is `Any`, so that who lent a box of it can take it back as what it is.
+pub trait StateAccess: Any + Send {
     /// How many keys the call has.
     fn keys(&self) -> usize;
 

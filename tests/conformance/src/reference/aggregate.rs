@@ -49,13 +49,13 @@ impl Aggregate<'_> {
         }
     }
 
-    /// The values that these records, given in order of arrival, leave to aggregate: each retraction takes out an equal value
-    /// before it. Retractions of what a discarding pane has shown are left over.
+    /// The values that these records, given in order of arrival, leave to aggregate: a value and the retraction of an equal
+    /// one take each other out. Retractions of what a discarding pane has shown are left over.
     fn left(&self, records: &[&Record]) -> Vec<Counted> {
         let mut left: Vec<Counted> = Vec::new();
         for record in records {
             let Some(value) = self.counted(&record.row) else { continue };
-            match left.iter().position(|c| record.retracts && !c.retracts && c.value == value) {
+            match left.iter().position(|c| c.retracts != record.retracts && c.value == value) {
                 Some(place) => drop(left.remove(place)),
                 None => left.push(Counted { time: record.time, retracts: record.retracts, value }),
             }
@@ -76,6 +76,7 @@ impl Aggregate<'_> {
             "count_distinct" | "approx_count_distinct" => return Value::int(counts.len()),
             _ if counted.is_empty() => return Value::Null,
             "sum" => match integer_total(&counted) {
+                Some(0) if n == 0 => return Value::Null, // "null where neither a count nor a sum is left"
                 Some(total) => return Value::Int(i64::try_from(total).expect("a record that overflows is rejected")),
                 None => return float(exact_sum(&counted)),
             },
@@ -123,14 +124,17 @@ pub(super) fn check<'a>(
     some.map_or(Ok(()), |a| Err(("arithmetic-overflow", a.name)))
 }
 
-/// The total of integers; `None` "With any float among them".
+/// The total of integers; `None` "With any float among them". Of a difference, floats that leave neither a count nor a sum
+/// are not among them.
 fn integer_total(counted: &[Counted]) -> Option<i128> {
-    let all = counted.iter().map(|c| Some(i128::from(c.sign()) * i128::from(c.value.as_int()?)));
-    all.sum()
+    let (ints, floats): (Vec<_>, Vec<_>) = counted.iter().partition(|c| c.value.as_int().is_some());
+    let no_float = floats.iter().map(|c| c.sign()).sum::<i64>() == 0 && exact_sum(floats) == 0.0;
+    let int = |c: &Counted| i128::from(c.sign()) * i128::from(c.value.as_int().unwrap_or(0));
+    no_float.then(|| ints.into_iter().map(int).sum())
 }
 
-fn exact_sum(counted: &[Counted]) -> f64 {
-    ExactSum::of(counted.iter().map(|c| (c.retracts, &c.value))).rounded()
+fn exact_sum<'a>(counted: impl IntoIterator<Item = &'a Counted>) -> f64 {
+    ExactSum::of(counted.into_iter().map(|c| (c.retracts, &c.value))).rounded()
 }
 
 /// "In JSON output NaN and the infinities are null."

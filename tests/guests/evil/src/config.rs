@@ -33,6 +33,7 @@ pub enum Place {
     Assign,
     Decide,
     Emit,
+    OnTimer,
 }
 
 /// A value to look for.
@@ -69,6 +70,8 @@ pub enum Evil {
     LogFlood,
     /// Writes one log line of 16 MiB, then answers honestly.
     LogHuge,
+    /// Counts to three million, then answers honestly: some 10 million fuel, whatever the tenant's limit is.
+    Spend,
 
     /// Rejects the marked rows (all, without `on`), as a hook may: code `evil-row`.
     Reject,
@@ -148,6 +151,54 @@ pub enum Evil {
     WindowMany,
     /// One decision too few.
     DecisionsShort,
+
+    // With a processor's state.
+    /// Reads the value of a key that the call does not have.
+    StateKey,
+    /// Reads a state that the plan does not declare.
+    StateNumber,
+    /// Appends to a value.
+    StateShape,
+    /// Puts a column of another kind.
+    StateKind,
+    /// Puts one row too few.
+    StateRows,
+    /// Puts a null into a field that is not nullable.
+    StateNull,
+    /// Puts a row under a map key of another kind.
+    StateMapKey,
+    /// Puts offsets past the end of their data.
+    StateOffsets,
+    /// Appends 200 KiB again and again: gigabytes.
+    StateFill,
+    /// Appends 16 MiB at once.
+    StateHuge,
+    /// Removes a thousand map keys that are not there, again and again.
+    StateRemove,
+    /// Appends 200 KiB and reads them a thousand times in one call.
+    StateRead,
+    /// Answers with all marks of the first row's key, as a hook may.
+    StateEcho,
+    /// Reads nothing without end.
+    StateFlood,
+    /// Writes to every state and sets a timer, then traps.
+    StateThenTrap,
+    /// Sets a timer that the plan does not declare.
+    TimerNumber,
+    /// Sets a timer to a time after the year 9999.
+    TimerTime,
+    /// Sets two timers to one time.
+    TimerShort,
+    /// Sets a timer without end.
+    TimerFlood,
+    /// In `on-timer`: sets the timer again to the same time, so that it is due again at once.
+    TimerAgain,
+    /// In `on-timer`: rows without times for a processing timer.
+    TimerTimeless,
+    /// In `open`: a plan with the same state twice.
+    PlanStates,
+    /// In `open`: a state that is forgotten at once.
+    PlanTtl,
 }
 
 impl Config {

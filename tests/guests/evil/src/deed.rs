@@ -33,6 +33,9 @@ pub(crate) fn commit(evil: Evil) -> Result<(), Fault> {
             use tidegate_sdk::bindings::mapper::tidegate::job::log as abi;
             abi::write(abi::Level::Error, &"evil ".repeat(16 * 1024 * 1024 / 5));
         }
+        Evil::Spend => {
+            black_box((0..3_000_000_u64).fold(0, |sum, turn| black_box(sum ^ turn)));
+        }
         _ => {}
     }
     Ok(())

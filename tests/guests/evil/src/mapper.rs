@@ -3,10 +3,11 @@
 use std::cell::Cell;
 
 use tidegate_sdk::columns::{Batch, Column, Mapped, MapperPlan, Rejection, Rows};
+use tidegate_sdk::processor::HostState;
 use tidegate_sdk::{ColumnMapper, Fault, Field, Kind};
 
 use crate::config::{Config, Evil, Place};
-use crate::{deed, malformed};
+use crate::{deed, malformed, state};
 
 /// The hook.
 pub struct EvilMapper {
@@ -48,6 +49,8 @@ impl ColumnMapper for EvilMapper {
             return Ok(Mapped { output, rejected: Vec::new() });
         };
         deed::commit(evil)?;
+        // A mapper has no state.
+        state::misuse(evil, &HostState, 1);
         if evil == Evil::Reject {
             return Ok(self.reject_marked(&output.columns));
         }

@@ -102,7 +102,7 @@ pub(crate) async fn read_records(
         let wait = Duration::from_millis(which.wait_ms.into());
         // Given up in the middle, a wait changes nothing: its thread ends with its slice.
         if let Ok(waited) = timeout(wait, reader.wait(page.from, wait.min(WAIT_SLICE))).await {
-            page = waited?;
+            page = waited?.unwrap_or(page);
         }
     }
     Ok(answer(which.partition, &page))
@@ -135,8 +135,9 @@ impl Reader {
         Ok(self.api.places.call(&self.stream.tenant, read).await??)
     }
 
-    /// Reads again whenever something happened to the stream, until there is a record or there never will be.
-    async fn wait(&self, from: u64, slice: Duration) -> Answer<Page> {
+    /// Reads again whenever something happened to the stream, until there is a record or there never will be. None: the
+    /// process is to end.
+    async fn wait(&self, from: u64, slice: Duration) -> Answer<Option<Page>> {
         let mut places = self.api.places.wait(&self.stream.tenant)?;
         let (log, stream) = (Arc::clone(&self.api.services.log), self.stream.clone());
         let watch = self.api.places.call(&self.stream.tenant, move || log.watch(&stream)).await??;
@@ -145,15 +146,25 @@ impl Reader {
             let seen = watch.version();
             let page = self.read(Some(from)).await?;
             if !page.is_empty() || page.chunk.sealed {
-                return Ok(page);
+                return Ok(Some(page));
             }
             let watched = Arc::clone(&watch);
             // The wait hands its places back with its end: given up in the middle, they are held until then.
-            places = run((), move || {
+            let waited = run((), move || {
                 watched.wait_past(seen, slice);
                 places
-            })
-            .await?;
+            });
+            let mut stop = self.api.services.stop.clone();
+            places = tokio::select! {
+                biased;
+                // Cancel-safe: a wish to stop stays readable. A sender that is gone wants nothing.
+                Ok(_) = stop.wait_for(|stop| *stop) => {
+                    // The thread that waits looks up.
+                    watch.wake();
+                    return Ok(None);
+                }
+                waited = waited => waited?,
+            };
         }
     }
 }

@@ -114,7 +114,7 @@ impl tidegate_api::Tables for Tables {
         let rows = self.rows.lock().unwrap();
         let own = rows.get(&(tenant.to_string(), table.to_string()));
         let mut rows = own.ok_or(TablesError::NotFound)?.clone();
-        if let Some((column, _)) = query.filter.iter().find(|(column, _)| column != "id" && column != "n") {
+        if let Some((column, _)) = query.filter.iter().find(|(column, _)| !["id", "n", "pane_is_last"].contains(&column.as_str())) {
             return Err(TablesError::UnknownColumn { column: column.clone() });
         }
         rows.retain(|row| query.filter.iter().all(|(column, value)| text(&row[column]) == *value));
