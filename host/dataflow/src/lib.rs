@@ -16,7 +16,6 @@ mod keyed;
 mod map;
 mod operator;
 mod pacer;
-#[allow(dead_code, unused_imports, reason = "the graph of operators calls it")]
 mod process;
 mod reads;
 mod report;
