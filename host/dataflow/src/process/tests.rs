@@ -7,3 +7,4 @@ mod model;
 mod random;
 mod script;
 mod timers;
+mod values;
