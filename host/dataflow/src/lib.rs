@@ -16,6 +16,7 @@ mod keyed;
 mod map;
 mod operator;
 mod pacer;
+mod process;
 mod reads;
 mod report;
 mod rounds;
@@ -31,7 +32,7 @@ pub use account::Account;
 pub use job::{AssemblyError, Job, JobError, JobHooks, JobOptions, OpenHooks, SourcePartition, Step, Steps, Tasks};
 pub use operator::{Operator, OperatorOutput, Work};
 pub use report::{OperatorReport, OperatorStanding, SourceReport, StateSize};
-pub use side::{Side, SideKind};
+pub use side::{FailedTimer, Side, SideKind};
 pub use sources::{Round, Sources};
 
 /// Why an operator cannot go on. The task stops; no record is condemned.

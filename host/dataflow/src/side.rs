@@ -36,8 +36,10 @@ pub struct Side {
     pub component: Option<Arc<ComponentId>>,
     /// The fuel that the failing call used.
     pub fuel_used: Option<u64>,
-    /// The key fields and the window of a failed pane.
+    /// The key fields and the window of a failed pane; the key fields of a failed timer.
     pub pane: Option<FailedPane>,
+    /// The timer that failed.
+    pub timer: Option<FailedTimer>,
 }
 
 /// Where a pane failed.
@@ -47,6 +49,15 @@ pub struct FailedPane {
     pub key: Vec<(String, Value)>,
     /// The window's bounds, ms; none for a global window.
     pub window: Option<(i64, i64)>,
+}
+
+/// Which timer failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedTimer {
+    /// Its name in the hook's plan.
+    pub name: String,
+    /// The time that it was set to, ms.
+    pub time: i64,
 }
 
 /// Why a record is condemned: what its dead letter says.
@@ -100,6 +111,7 @@ impl Condemned {
             component: self.component,
             fuel_used: self.fuel_used,
             pane: None,
+            timer: None,
         }
     }
 }
@@ -121,6 +133,7 @@ impl Side {
             component: None,
             fuel_used: None,
             pane: None,
+            timer: None,
         }
     }
 }

@@ -270,6 +270,7 @@ fn write_side(sink: &mut dyn SideSink, side: &Side) -> Result<(), SinkError> {
         operator: dead.then_some(&*side.operator),
         key: &key,
         window: side.pane.as_ref().and_then(|pane| pane.window),
+        timer: side.timer.as_ref().map(|timer| (&*timer.name, timer.time)),
         component: side.component.as_ref().map(|component| component.digest.as_str()),
         fuel_used: side.fuel_used,
     })

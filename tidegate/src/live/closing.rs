@@ -41,7 +41,7 @@ pub(super) fn lines(report: &RunReport, outputs: &Outputs, took: Duration) -> Ve
     lines.push(place("duplicates", account.duplicate, outputs.duplicates.as_ref(), "--duplicates"));
     lines.push(place(
         "dead letters",
-        account.rejected + account.failed_panes,
+        account.rejected + account.failed_panes + account.failed_timers,
         outputs.dead_letters.as_ref(),
         "--dead-letter",
     ));

@@ -20,6 +20,7 @@ use crate::exchange::Exchange;
 use crate::join::{JoinConfig, hold_back, join_operator, join_reads};
 use crate::map::MapOperator;
 use crate::operator::Operator;
+use crate::process::{ProcessConfig, ProcessOperator};
 use crate::route::{InputId, MapRoute, OperatorRoute, Route};
 use crate::source::SourceChain;
 use crate::sources::Sources;
@@ -210,8 +211,10 @@ impl Building<'_> {
                 let config = JoinConfig { join: join.clone(), operator: uid, feeds, batch_rows };
                 join_operator(config, hooks.pop_front())
             }
-            (OperatorSpec::Process(_), Opened::Process(_)) => {
-                unreachable!("processors are refused until they are here")
+            (OperatorSpec::Process(process), Opened::Process(hooks)) => {
+                let hook = hooks.pop_front().expect("hooks were opened for each subtask");
+                let key_by = process.key_by.clone();
+                Box::new(ProcessOperator::new(ProcessConfig { operator: uid, key_by, batch_rows, feeds }, hook))
             }
             _ => unreachable!("an operator was opened as what it is, and maps are parts of routes"),
         }

@@ -254,6 +254,7 @@ impl WindowOperator {
             component: Some(Arc::clone(component)),
             fuel_used: Some(failure.fuel_used),
             pane: Some(FailedPane { key, window }),
+            timer: None,
         });
     }
 

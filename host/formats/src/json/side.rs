@@ -3,6 +3,7 @@
 //! Invariant: each is one line, and its `record` is the input as it was: JSON is embedded byte for byte, but for line
 //! breaks between its tokens, which become blanks; anything else becomes text, with U+FFFD where it is no UTF-8.
 
+use tidegate_types::time::is_record_time;
 use tidegate_types::{EventTime, ValueRef};
 
 use super::scan::is_json;
@@ -28,6 +29,8 @@ pub struct SideRecord<'a> {
     pub key: &'a [(&'a str, ValueRef<'a>)],
     /// The window's bounds, ms.
     pub window: Option<(EventTime, EventTime)>,
+    /// The timer's name, and the time that it was set to, ms.
+    pub timer: Option<(&'a str, EventTime)>,
     /// The digest of the component whose hook refused the record.
     pub component: Option<&'a str>,
     /// Fuel that the hook's call used.
@@ -60,12 +63,28 @@ pub fn encode_side_record(side: &SideRecord<'_>, out: &mut Vec<u8>) {
         write_time(out, end);
         out.push(b'"');
     }
+    if let Some((name, time)) = side.timer {
+        write_text(out, b",\"timer\":", Some(name));
+        write_timer_time(out, time);
+    }
     write_text(out, b",\"component\":", side.component);
     if let Some(fuel) = side.fuel_used {
         out.extend_from_slice(b",\"fuel_used\":");
         write_unsigned(out, fuel);
     }
     out.extend_from_slice(b"}\n");
+}
+
+/// A guest may set a timer to any integer: one that is no time of a record is written as the integer.
+fn write_timer_time(out: &mut Vec<u8>, time: EventTime) {
+    out.extend_from_slice(b",\"time\":");
+    if is_record_time(time) {
+        out.push(b'"');
+        write_time(out, time);
+        out.push(b'"');
+    } else {
+        write_value(out, ValueRef::Int(time));
+    }
 }
 
 fn write_text(out: &mut Vec<u8>, label: &[u8], text: Option<&str>) {

@@ -40,10 +40,6 @@ impl Key {
         let (values, by_value) = (Vec::new(), BTreeMap::new());
         Key { latest: MINUS_INFINITY, seen: None, values, by_value, timers: [None; 2] }
     }
-
-    fn is_empty(&self) -> bool {
-        self.seen.is_none() && self.values.is_empty() && self.by_value.is_empty() && self.timers == [None; 2]
-    }
 }
 
 impl Process {
@@ -147,16 +143,10 @@ impl Process {
         }
     }
 
+    /// No key is forgotten: its latest time matters to what it holds later.
     fn settle_all(&mut self) {
         for (name, mut key) in std::mem::take(&mut self.keys) {
             self.settle(&name, &mut key);
-            self.keep(name, key);
-        }
-    }
-
-    /// Keys that hold nothing are forgotten.
-    fn keep(&mut self, name: Vec<Value>, key: Key) {
-        if !key.is_empty() {
             self.keys.insert(name, key);
         }
     }
@@ -173,8 +163,7 @@ impl Operator for Process {
         self.process(&name, &mut key, &row).map_err(|reason| self.desk.refusal(reason, ""))?;
         self.desk.count("accepted");
         self.settle(&name, &mut key);
-        self.keys.remove(&name);
-        self.keep(name, key);
+        self.keys.insert(name, key);
         Ok(())
     }
 

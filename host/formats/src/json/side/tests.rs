@@ -76,3 +76,20 @@ fn a_failed_pane_names_its_key_and_window_and_no_record() {
     );
     assert_eq!(encoded(&side), expected);
 }
+
+#[test]
+fn a_failed_timer_names_its_key_itself_and_its_time() {
+    for (time, written) in [(0, r#""1970-01-01T00:00:00Z""#), (i64::MAX, "9223372036854775807")] {
+        let side = SideRecord {
+            reason: "timer-failed",
+            operator: Some("features"),
+            key: &[("user", ValueRef::Text("u-1"))],
+            timer: Some(("remind", time)),
+            ..SideRecord::default()
+        };
+        let expected = format!(
+            "{{\"reason\":\"timer-failed\",\"partition\":null,\"offset\":null,\"record\":null,\"operator\":\"features\",\"key\":{{\"user\":\"u-1\"}},\"timer\":\"remind\",\"time\":{written}}}\n"
+        );
+        assert_eq!(encoded(&side), expected);
+    }
+}

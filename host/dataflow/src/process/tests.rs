@@ -1,0 +1,10 @@
+//! The process operator by itself: scripted hooks, each sentence of its contract as a case, and a naive model.
+
+mod bench;
+mod cases;
+mod hook;
+mod model;
+mod random;
+mod script;
+mod timers;
+mod values;
