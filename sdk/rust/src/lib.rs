@@ -1,8 +1,8 @@
 //! Write hooks for [Tidegate](https://tidegate.example) stream jobs in Rust: a struct and plain functions over typed rows.
 //!
 //! A *hook* is your code inside a stream job. Tidegate reads the source, keeps state, decides when windows fire and writes the
-//! sink; your hook maps rows ([`Mapper`]), aggregates them ([`Aggregator`]) or assigns them to windows of your own
-//! ([`Windower`]). It is compiled to WebAssembly and runs in a sandbox, without clock, files or network.
+//! sink; your hook maps rows ([`Mapper`]), aggregates them ([`Aggregator`]), assigns them to windows of your own
+//! ([`Windower`]), or is an operator of its own with state and timers for each key ([`Processor`]). It is compiled to WebAssembly and runs in a sandbox, without clock, files or network.
 //!
 //! # A complete example
 //!
@@ -168,6 +168,113 @@
 //!   range: {component: sensors@1.0.0}
 //! ```
 //!
+//! # State and timers
+//!
+//! A [`Processor`] is for what windows cannot say. Its handles, made in [`open`](Processor::open), are names for what the host
+//! keeps of each key: a row ([`ValueState`]), rows in order ([`ListState`]), rows by a map key ([`MapState`]), and at most one
+//! pending time for each [`Timer`].
+//!
+//! ```
+//! use std::time::Duration;
+//! use tidegate_sdk::testing::{ProcessorHarness, Step};
+//! use tidegate_sdk::{Fault, Fired, Key, MapState, Processor, Reject, Row, Setup, Timer, ValueState};
+//!
+//! #[derive(Row, Clone)]
+//! struct Login<'a> {
+//!     device: &'a str,
+//!     #[row(time)]
+//!     at: i64,
+//! }
+//!
+//! #[derive(Row, Clone, Default)]
+//! struct Count {
+//!     logins: i64,
+//! }
+//!
+//! #[derive(Row, Debug, PartialEq)]
+//! struct Told {
+//!     what: String,
+//!     logins: i64,
+//! }
+//!
+//! /// Tells of a new device, and of who has not been there for a week.
+//! struct Logins {
+//!     count: ValueState<Count>,
+//!     devices: MapState<String, ()>,     // a map of rows without fields is a set
+//!     away: Timer,
+//! }
+//!
+//! impl Processor for Logins {
+//!     type Config = ();
+//!     type In<'a> = Login<'a>;
+//!     type Out = Option<Told>;
+//!
+//!     fn open(_config: (), setup: &mut Setup<'_>) -> Result<Self, Fault> {
+//!         Ok(Self {
+//!             count: setup.value("count"),
+//!             away: setup.event_timer("away"),
+//!             // What is set up from here on is forgotten 90 days after the last login.
+//!             devices: setup.ttl(Duration::from_secs(90 * 86_400)).map("devices"),
+//!         })
+//!     }
+//!
+//!     fn process(&self, key: &Key<'_>, row: Login<'_>) -> Result<Option<Told>, Reject> {
+//!         let mut count = self.count.get(key).unwrap_or_default();
+//!         count.logins += 1;
+//!         let logins = count.logins;
+//!         self.count.put(key, count);
+//!         self.away.set(key, row.at + 7 * 86_400_000);                      // replaces what was pending
+//!         let device = row.device.to_owned();
+//!         if self.devices.get(key, &device).is_some() {
+//!             return Ok(None);
+//!         }
+//!         self.devices.put(key, device, ());
+//!         Ok(Some(Told { what: format!("new device {}", row.device), logins }))
+//!     }
+//!
+//!     fn on_timer(&self, key: &Key<'_>, _fired: Fired) -> Option<Told> {
+//!         let logins = self.count.get(key)?.logins;
+//!         Some(Told { what: "away for a week".to_owned(), logins })
+//!     }
+//! }
+//!
+//! tidegate_sdk::export! {
+//!     processor: Logins,
+//! }
+//!
+//! let hook = ProcessorHarness::<Logins>::open("null")?;
+//! let result = hook.run(&[
+//!     Step::row("ada", Login { device: "phone", at: 0 }),
+//!     Step::row("ada", Login { device: "phone", at: 1_000 }),
+//!     Step::Watermark(8 * 86_400_000),
+//! ])?;
+//! let told = |what: &str, logins| Told { what: what.to_owned(), logins };
+//! assert_eq!(result.rows, [told("new device phone", 1), told("away for a week", 2)]);
+//! assert_eq!(result.times, [0, 1_000 + 7 * 86_400_000]);
+//! # Ok::<(), Fault>(())
+//! ```
+//!
+//! In a pipeline's long form:
+//!
+//! ```yaml
+//! operators:
+//!   - name: logins
+//!     input: events
+//!     key_by: [customer_id]
+//!     process: {component: logins@1.0.0}
+//! ```
+//!
+//! - **Gathered.** The rows of one call share what they read. The first `get` of a value asks for all keys of the call at once, and
+//!   what is written goes to the host once, at the end. Lists and single map entries are asked for when they are needed.
+//! - **Refused rows.** Where `process` answers `Err`, what the row had written is undone.
+//! - **Order.** Rows of one key come in order of arrival, late ones too: compare times yourself where it matters. A timer that is set to a time that has passed
+//!   fires after the row that set it, before the next.
+//! - **The time of a timer's row** is the timer's, unless the row has a `#[row(time)]` field. Rows of a processing timer need one.
+//! - **At the end of the input** the watermark passes every time: all event timers fire, those too that their own firing sets. A timer that
+//!   always sets itself again never ends.
+//! - **Fuel and size.** Each entry that is read or written costs about a thousand units, and one a byte. One call may write
+//!   8 MiB in all, and read as much at once.
+//!
 //! # Which form
 //!
 //! | you want to | row by row | whole columns |
@@ -175,6 +282,7 @@
 //! | derive, filter, split, decode, enrich rows | [`Mapper`] | [`ColumnMapper`] |
 //! | remember something per key and window | [`Aggregator`] | [`ColumnAggregator`] |
 //! | say which windows there are, when they fire, what they emit | [`Windower`] | [`ColumnWindower`] |
+//! | keep state by key, wait for a time, compare with what came before | [`Processor`] | [`ColumnProcessor`] |
 //!
 //! The row-wise form is right nearly always: columns are opened once per batch and a row that borrows (`&'a str`) allocates
 //! nothing. The column form is for hooks that hand columns on untouched, that choose their fields by their config, or that work
@@ -183,7 +291,7 @@
 //! # Rules that a hook lives by
 //!
 //! - **State between calls is a cache.** `&self` is what `open` made. The host drops, copies and replaces instances as it likes,
-//!   so what must last goes into rows or accumulators. The test harness runs inputs in several cuts and in fresh instances and fails
+//!   so what must last goes into rows, accumulators or a processor's states. The test harness runs inputs in several cuts and in fresh instances and fails
 //!   where an answer depends on them.
 //! - **Refuse one row with [`reject!`]**: its record goes to the dead-letter output with your code and message, and the others go on.
 //!   A panic costs more: the host stops the call, searches for the guilty record by halving the batch, and dead-letters that one. Its
