@@ -332,7 +332,11 @@ impl Operator for WindowOperator {
             windows: self.windows.len() + self.sliced.as_ref().map_or(0, Sliced::len),
             identities: self.identities.as_ref().map_or(0, Identities::len),
             accumulator_bytes,
-            bytes: accumulator_bytes,
+            bytes: accumulator_bytes
+                + self.keys.bytes()
+                + self.windows.bytes()
+                + self.identities.as_ref().map_or(0, Identities::bytes)
+                + self.sliced.as_ref().map_or(0, Sliced::bytes),
             ..StateSize::default()
         }
     }

@@ -30,13 +30,13 @@ fn defaults_are_those_of_the_contract() {
 #[test]
 fn a_wrong_flag_is_one_line() {
     for (args, said) in [
-        ("p.yaml", "--input <FILE>"),
+        ("p.yaml", "--input <[NAME=]FILE>"),
         ("p.yaml --input a --batch-rows 0", "1..=65536"),
         ("p.yaml --input a --batch-rows 65537", "1..=65536"),
         ("p.yaml --input a --parallelism 0", "'--parallelism <N>'"),
         ("p.yaml --input a --live-seconds 3", "--live"),
         ("p.yaml --input a --patition-field x", "'--partition-field'"),
-        ("p.yaml --input a --output b --output c", "cannot be used multiple times"),
+        ("p.yaml --input a --too-late b --too-late c", "cannot be used multiple times"),
     ] {
         let message = run(args).unwrap_err();
         assert!(message.contains(said), "{args}: {message}");

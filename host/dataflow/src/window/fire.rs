@@ -177,7 +177,7 @@ impl WindowOperator {
                 standing.push(StandingPane { info: infos[at], values });
                 row += 1;
             }
-            let before = std::mem::replace(&mut self.windows.slot_mut(fire.slot).standing, standing.clone());
+            let before = self.windows.stand(fire.slot, standing.clone());
             account.retractions += before.len() as u64;
             let retracted = before.into_iter().map(|mut pane| {
                 pane.info.op = PaneOp::Retract;

@@ -21,6 +21,8 @@ pub(crate) struct Identities {
     /// Entries by the time at which they are forgotten; stale where an identity was accepted again.
     due: BTreeMap<EventTime, Vec<u32>>,
     scratch: Vec<u8>,
+    /// Bytes of the encoded values.
+    encoded_bytes: usize,
 }
 
 #[derive(Debug)]
@@ -48,6 +50,7 @@ impl Identities {
             free: Vec::new(),
             due: BTreeMap::new(),
             scratch: Vec::new(),
+            encoded_bytes: 0,
         }
     }
 
@@ -94,6 +97,12 @@ impl Identities {
         }
     }
 
+    /// Bytes of the identities, of what finds them and of their timers.
+    pub(crate) fn bytes(&self) -> u64 {
+        let each = size_of::<Identity>() + 2 * size_of::<u32>();
+        (self.encoded_bytes + self.table.len() * each) as u64
+    }
+
     /// The number of identities.
     pub(crate) fn len(&self) -> usize {
         self.table.len()
@@ -114,7 +123,8 @@ impl Identities {
 
     /// Adds the value that was looked up last.
     fn add(&mut self, hash: u64, key: KeyId, until: EventTime) -> u32 {
-        let encoded = self.scratch[size_of::<KeyId>()..].into();
+        let encoded: Box<[u8]> = self.scratch[size_of::<KeyId>()..].into();
+        self.encoded_bytes += encoded.len();
         let identity = Identity { hash, key, encoded, until: Some(until) };
         let entry = match self.free.pop() {
             Some(entry) => {
@@ -134,7 +144,7 @@ impl Identities {
     fn forget(&mut self, keys: &mut KeyTable, entry: u32) {
         let identity = &mut self.entries[index(entry)];
         identity.until = None;
-        identity.encoded = Box::default();
+        self.encoded_bytes -= std::mem::take(&mut identity.encoded).len();
         let (hash, key) = (identity.hash, identity.key);
         if let Ok(found) = self.table.find_entry(hash, |other| *other == entry) {
             found.remove();

@@ -14,6 +14,8 @@ pub(crate) struct KeyTable {
     index: HashTable<KeyId>,
     entries: Vec<KeyEntry>,
     free: Vec<KeyId>,
+    /// Bytes of the encoded keys.
+    encoded_bytes: usize,
 }
 
 #[derive(Debug, Default)]
@@ -37,6 +39,7 @@ impl KeyTable {
             return id;
         }
         let entry = KeyEntry { hash, encoded: encoded.into(), references: 0, sessions: VecDeque::new() };
+        self.encoded_bytes += encoded.len();
         let id = match self.free.pop() {
             Some(id) => {
                 *self.entry_mut(id) = entry;
@@ -64,8 +67,9 @@ impl KeyTable {
         if entry.references > 0 {
             return;
         }
-        let hash = entry.hash;
+        let (hash, bytes) = (entry.hash, entry.encoded.len());
         *entry = KeyEntry::default();
+        self.encoded_bytes -= bytes;
         if let Ok(found) = self.index.find_entry(hash, |other| *other == id) {
             found.remove();
         }
@@ -85,6 +89,12 @@ impl KeyTable {
     /// The key's kept sessions, to be changed.
     pub(crate) fn sessions_mut(&mut self, id: KeyId) -> &mut VecDeque<u32> {
         &mut self.entry_mut(id).sessions
+    }
+
+    /// Bytes of the keys with state, and of what finds them.
+    pub(crate) fn bytes(&self) -> u64 {
+        let each = size_of::<KeyEntry>() + size_of::<KeyId>();
+        (self.encoded_bytes + self.index.len() * each) as u64
     }
 
     /// The number of keys with state.

@@ -42,6 +42,16 @@ pub(super) struct Sliced {
     slots: Slots,
     /// What an advance of the watermark has still to fire.
     firings: Option<Firings>,
+    kept: Kept,
+}
+
+/// How much is kept, of all keys.
+#[derive(Debug, Default)]
+struct Kept {
+    slices: usize,
+    fired: usize,
+    /// Bytes of the records that stand.
+    standing_bytes: usize,
 }
 
 /// What a key has.
@@ -116,6 +126,7 @@ impl Sliced {
             timers: BTreeMap::new(),
             slots: Slots::default(),
             firings: None,
+            kept: Kept::default(),
         }
     }
 
@@ -158,6 +169,7 @@ impl Sliced {
         }
         let slot = self.slots.take(builtins);
         of_key.slices.insert(place, Slice { span: target.slice, slot });
+        self.kept.slices += 1;
         self.set_timer(key, watermark);
         slot
     }
@@ -186,7 +198,14 @@ impl Sliced {
 
     /// The number of slices kept.
     pub(super) fn len(&self) -> usize {
-        self.keys.values().map(|of_key| of_key.slices.len()).sum()
+        self.kept.slices
+    }
+
+    /// Bytes of the slices, of the windows that have fired and may again, and of the records that stand.
+    pub(super) fn bytes(&self) -> u64 {
+        let Kept { slices, fired, standing_bytes } = self.kept;
+        let keys = self.keys.len() * (size_of::<KeyId>() * 2 + size_of::<KeySlices>());
+        (keys + slices * size_of::<Slice>() + fired * size_of::<FiredWindow>() + standing_bytes) as u64
     }
 
     /// Sets the key's timer: when its next window ends, or something of it is gone.
@@ -211,13 +230,13 @@ impl Sliced {
 }
 
 impl KeySlices {
-    /// The remembered window, remembered from now on if it was not.
-    fn fired(&mut self, span: WindowSpan) -> &mut FiredWindow {
+    /// The place of the remembered window, remembered from now on if it was not.
+    fn fired(&mut self, span: WindowSpan) -> usize {
         let place = self.fired.partition_point(|fired| fired.span.end < span.end);
         if self.fired.get(place).is_none_or(|fired| fired.span != span) {
             self.fired.insert(place, FiredWindow { span, next_index: 0, standing: Vec::new() });
         }
-        &mut self.fired[place]
+        place
     }
 }
 

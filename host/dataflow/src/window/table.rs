@@ -21,6 +21,19 @@ pub(crate) struct StandingPane {
     pub(crate) values: Vec<Value>,
 }
 
+impl StandingPane {
+    /// Bytes that it takes.
+    fn bytes(&self) -> usize {
+        let of_text = |value: &Value| match value {
+            Value::Text(text) | Value::Json(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            Value::Null | Value::Bool(_) | Value::Int(_) | Value::Float(_) => 0,
+        };
+        let values: usize = self.values.iter().map(|value| size_of::<Value>() + of_text(value)).sum();
+        size_of::<Self>() + values
+    }
+}
+
 /// One window of one key.
 #[derive(Debug, Clone)]
 pub(crate) struct Slot {
@@ -75,6 +88,8 @@ pub(crate) struct WindowTable {
     timers: BTreeMap<EventTime, Vec<SlotRef>>,
     lateness: Millis,
     sessions: bool,
+    /// Bytes of the records that stand.
+    standing_bytes: usize,
 }
 
 impl WindowTable {
@@ -86,6 +101,7 @@ impl WindowTable {
             timers: BTreeMap::new(),
             lateness,
             sessions,
+            standing_bytes: 0,
         }
     }
 
@@ -105,6 +121,20 @@ impl WindowTable {
     /// The number of windows kept.
     pub(crate) fn len(&self) -> usize {
         self.slots.len() - self.free.len()
+    }
+
+    /// Bytes of the windows kept, of what finds them, of their timers and of the records that stand.
+    pub(crate) fn bytes(&self) -> u64 {
+        let each = size_of::<Slot>() + size_of::<((KeyId, WindowSpan), u32)>() + size_of::<SlotRef>();
+        (self.standing_bytes + self.len() * each) as u64
+    }
+
+    /// Lets these records of a window stand, in place of those that did.
+    pub(crate) fn stand(&mut self, slot: u32, standing: Vec<StandingPane>) -> Vec<StandingPane> {
+        self.standing_bytes += bytes_of(&standing);
+        let before = std::mem::replace(&mut self.slot_mut(slot).standing, standing);
+        self.standing_bytes -= bytes_of(&before);
+        before
     }
 
     /// The slot of a window that does not merge.
@@ -156,6 +186,7 @@ impl WindowTable {
         } else {
             self.by_span.remove(&(key, span));
         }
+        self.standing_bytes -= bytes_of(&self.slot(slot).standing);
         let closed = self.slot_mut(slot);
         closed.live = false;
         closed.generation = closed.generation.wrapping_add(1);
@@ -234,4 +265,9 @@ impl WindowTable {
         let slot = self.slot(reference.slot);
         (slot.live && slot.generation == reference.generation).then_some(reference.slot)
     }
+}
+
+/// Bytes that these records take.
+pub(super) fn bytes_of(standing: &[StandingPane]) -> usize {
+    standing.iter().map(StandingPane::bytes).sum()
 }

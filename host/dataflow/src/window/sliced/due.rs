@@ -11,6 +11,7 @@ use crate::aggregate::{Additions, Builtins};
 use crate::operator::OperatorOutput;
 use crate::window::fire::count_pane;
 use crate::window::run::LateRow;
+use crate::window::table::bytes_of;
 use crate::window::{Prep, WindowOperator};
 
 /// Panes that are finished together: bounds the slots that hold merged values.
@@ -78,11 +79,13 @@ impl Sliced {
         let Some(mut of_key) = self.keys.remove(&key) else { return };
         let gone =
             of_key.slices.partition_point(|slice| is_gone(self.grid.last_end(slice.span), self.lateness, watermark));
+        self.kept.slices -= gone;
         for slice in of_key.slices.drain(..gone) {
             self.slots.give_back(builtins, slice.slot);
         }
         let gone = of_key.fired.partition_point(|fired| is_gone(fired.span.end, self.lateness, watermark));
-        of_key.fired.drain(..gone);
+        self.kept.fired -= gone;
+        self.kept.standing_bytes -= of_key.fired.drain(..gone).map(|fired| bytes_of(&fired.standing)).sum::<usize>();
         if of_key.slices.is_empty() && of_key.fired.is_empty() {
             of_key.running.release(&mut self.slots, builtins);
             keys.release(key);
@@ -167,7 +170,13 @@ impl WindowOperator {
         for (row, firing) in firings.iter().enumerate() {
             let gone = is_gone(firing.span.end, sliced.lateness, self.watermark);
             let again = !gone && sliced.late == Late::EveryElement;
-            let fired = sliced.keys.get_mut(&firing.key).filter(|_| again).map(|of_key| of_key.fired(firing.span));
+            let of_key = sliced.keys.get_mut(&firing.key).filter(|_| again);
+            let fired = of_key.map(|of_key| {
+                let before = of_key.fired.len();
+                let place = of_key.fired(firing.span);
+                sliced.kept.fired += of_key.fired.len() - before;
+                &mut of_key.fired[place]
+            });
             let info = PaneInfo {
                 window: Some((firing.span.start, firing.span.end)),
                 timing: firing.timing,
@@ -185,7 +194,10 @@ impl WindowOperator {
             });
             if let Some(fired) = fired {
                 fired.next_index += 1;
-                let before = std::mem::replace(&mut fired.standing, standing.iter().cloned().collect());
+                let standing: Vec<StandingPane> = standing.iter().cloned().collect();
+                sliced.kept.standing_bytes += bytes_of(&standing);
+                let before = std::mem::replace(&mut fired.standing, standing);
+                sliced.kept.standing_bytes -= bytes_of(&before);
                 for pane in before {
                     out.account.retractions += 1;
                     rows.push(&key, PaneInfo { op: PaneOp::Retract, ..pane.info }, &pane.values);
