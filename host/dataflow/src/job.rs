@@ -97,6 +97,8 @@ pub struct Job {
     results: Vec<ResultFields>,
     /// The most rows of a source batch.
     pub batch_rows: usize,
+    /// Whether the lines of too-late and duplicate rows say which operator found them.
+    pub names_operators: bool,
 }
 
 /// A stateful operator.

@@ -270,7 +270,11 @@ impl<'a> Timeline<'a> {
             let own = now.iter().map(move |(_, id)| partitions[index(id.0)]);
             own.filter(move |(of, _)| *of == source).map(|(_, own)| own)
         };
-        let ends = |(source, chain): (usize, &mut SourceChain)| chain.watermarks.end(of(source));
+        // A source that has ended holds nothing back, whatever others have still to give.
+        let ends = |(source, chain): (usize, &mut SourceChain)| {
+            let moved = chain.watermarks.end(of(source));
+            if chain.watermarks.has_ended() { chain.watermarks.end_all() } else { moved }
+        };
         let moved = self.chains.iter_mut().enumerate().map(ends).collect();
         self.moved(moved);
     }

@@ -227,10 +227,16 @@ impl SourceWatermarks {
         for id in ids {
             self.partition_mut(id.0).state = PartitionState::Ended;
         }
-        if self.partitions.iter().all(|partition| partition.state == PartitionState::Ended) {
+        if self.has_ended() {
             self.before_end.get_or_insert(standing);
         }
         self.recombine().then_some(self.combined)
+    }
+
+    /// Whether every partition has ended.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.partitions.iter().all(|partition| partition.state == PartitionState::Ended)
     }
 
     /// Every partition has ended: plus infinity. Returns it if the watermark was not there yet.

@@ -95,8 +95,9 @@ impl Lanes {
         let state = RunState::new(Arc::clone(&signal), run.wake);
         let (input, reader) = reader::start(run.source, run.job.batch_rows, &signal)?;
         let gathered = Arc::new(Mutex::new(Gathered::default()));
+        let names_operators = run.job.names_operators;
         let Tasks { source, operators, emissions } = run.job.into_tasks(input, &signal);
-        let sinks = SinkTask::new(emissions, run.outputs, run.observer, Arc::clone(&gathered));
+        let sinks = SinkTask::new(emissions, run.outputs, run.observer, names_operators, Arc::clone(&gathered));
         let slot = |task: Box<dyn Task>, outlives| Slot { task, member: state.member(), outlives };
         let mut groups = vec![vec![slot(Box::new(source), false)]];
         for (number, task) in operators.into_iter().flat_map(|tasks| tasks.into_iter().enumerate()) {

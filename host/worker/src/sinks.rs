@@ -101,6 +101,8 @@ pub(crate) struct SinkTask {
     inputs: Vec<Receiver<Emission>>,
     outputs: Outputs,
     observer: Option<Box<dyn Observer>>,
+    /// Whether every side record says which operator it is of.
+    names_operators: bool,
     progress: RunProgress,
     /// Whether something was written since the last flush.
     held: bool,
@@ -115,10 +117,11 @@ impl SinkTask {
         inputs: Vec<Receiver<Emission>>,
         outputs: Outputs,
         observer: Option<Box<dyn Observer>>,
+        names_operators: bool,
         result: Arc<Mutex<Gathered>>,
     ) -> Self {
         let progress = RunProgress::start();
-        Self { inputs, outputs, observer, progress, held: false, held_since: None, result }
+        Self { inputs, outputs, observer, names_operators, progress, held: false, held_since: None, result }
     }
 
     fn write(&mut self, emission: Emission) -> Result<(), SinkError> {
@@ -133,7 +136,7 @@ impl SinkTask {
                 SideKind::DeadLetter => &mut self.outputs.dead_letters,
             };
             if let Some(sink) = sink {
-                write_side(sink.as_mut(), side)?;
+                write_side(sink.as_mut(), side, self.names_operators)?;
             }
         }
         self.progress.account += emission.account;
@@ -255,7 +258,8 @@ impl Task for SinkTask {
     }
 }
 
-fn write_side(sink: &mut dyn SideSink, side: &Side) -> Result<(), SinkError> {
+/// `named`: the record says its operator even if it is no dead letter, which always does.
+fn write_side(sink: &mut dyn SideSink, side: &Side, named: bool) -> Result<(), SinkError> {
     let record = side.record.as_ref();
     let key: Vec<(&str, ValueRef<'_>)> =
         side.pane.iter().flat_map(|pane| &pane.key).map(|(n, v)| (&**n, v.as_ref())).collect();
@@ -267,7 +271,7 @@ fn write_side(sink: &mut dyn SideSink, side: &Side) -> Result<(), SinkError> {
         offset: record.and_then(|(origin, row)| origin.offset(*row)),
         record: original.as_deref(),
         detail: Some(side.detail.as_str()).filter(|detail| !detail.is_empty()),
-        operator: dead.then_some(&*side.operator),
+        operator: (dead || named).then_some(&*side.operator),
         key: &key,
         window: side.pane.as_ref().and_then(|pane| pane.window),
         timer: side.timer.as_ref().map(|timer| (&*timer.name, timer.time)),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tidegate_formats::{DecodeSpec, Decoder};
 use tidegate_pipeline::{
-    Aggregate, Format, OperatorSpec, Pipeline, Source, Strategy, Upstream, Windowed, shares_panes,
+    Aggregate, Form, Format, OperatorSpec, Pipeline, Source, Strategy, Upstream, Windowed, shares_panes,
 };
 use tidegate_types::hooks::{AggregateHook, MapHook, MapPlan, WindowHook};
 use tidegate_types::{Field, FieldType, Kind, PartitionId, ResultFields, Schema, Value};
@@ -78,7 +78,14 @@ impl Building<'_> {
         let nodes = (0..pipeline.operators.len()).filter(|operator| pipeline.operators[*operator].is_stateful());
         let nodes = nodes.map(|operator| self.node(operator, &schemas)).collect();
         let partitions = own_places(&self.options, pipeline.sources.len());
-        Job { sources: Sources::new(chains, partitions), ways, nodes, results, batch_rows: self.options.batch_rows }
+        Job {
+            sources: Sources::new(chains, partitions),
+            ways,
+            nodes,
+            results,
+            batch_rows: self.options.batch_rows,
+            names_operators: pipeline.form == Form::Long,
+        }
     }
 
     /// The chain of each source, and the fields of its rows.

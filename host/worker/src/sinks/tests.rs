@@ -38,7 +38,7 @@ fn what_was_emitted_is_out_before_the_task_waits() {
     let sink = Counting::default();
     let outputs =
         Outputs { results: vec![Box::new(sink.clone())], too_late: None, duplicates: None, dead_letters: None };
-    let mut task = SinkTask::new(vec![receiver], outputs, None, Arc::default());
+    let mut task = SinkTask::new(vec![receiver], outputs, None, false, Arc::default());
     sender.send(Emission { results: vec![(0, Results::Panes(PaneBatch::default()))], ..Emission::default() });
     assert_eq!(task.step(None).expect("works"), Progress::Worked);
     assert_eq!(sink.flushed.load(Ordering::Relaxed), 0);
@@ -52,7 +52,7 @@ fn a_task_that_never_waits_holds_nothing_back_for_long() {
     let sink = Counting::default();
     let outputs =
         Outputs { results: vec![Box::new(sink.clone())], too_late: None, duplicates: None, dead_letters: None };
-    let mut task = SinkTask::new(vec![receiver], outputs, None, Arc::default());
+    let mut task = SinkTask::new(vec![receiver], outputs, None, false, Arc::default());
     let mut step = |now: i64| {
         sender.send(Emission { results: vec![(0, Results::Panes(PaneBatch::default()))], ..Emission::default() });
         assert_eq!(task.step(Some(now)).expect("works"), Progress::Worked);
@@ -83,7 +83,8 @@ fn whoever_watches_sees_how_far_each_subtask_is() {
     let outputs =
         Outputs { results: vec![Box::new(Counting::default())], too_late: None, duplicates: None, dead_letters: None };
     let seen = Arc::new(Mutex::new(Vec::new()));
-    let mut task = SinkTask::new(vec![receiver], outputs, Some(Box::new(Watching(Arc::clone(&seen)))), Arc::default());
+    let mut task =
+        SinkTask::new(vec![receiver], outputs, Some(Box::new(Watching(Arc::clone(&seen)))), false, Arc::default());
     let status = |subtask, watermark| OperatorStatus {
         operator: "window".into(),
         subtask,
