@@ -74,9 +74,9 @@ impl Binary {
         let mut args = scenario.write(folder)?;
         args.extend(speed.args());
         if scenario.pipeline.to_string().contains(GUEST) {
-            // target/<profile>/deps/<test>: the guests are at target/guests.
+            // The guests are at target/guests, a test is at target/<profile>/deps.
             let test = std::env::current_exe()?;
-            let target = test.ancestors().nth(3).unwrap_or(Path::new("."));
+            let target = test.ancestors().find(|folder| folder.join("guests").is_dir()).unwrap_or(Path::new("."));
             let guest = target.join("guests").join(GUEST).with_extension("wasm");
             args.extend(["--component".to_owned(), format!("{GUEST}={}", guest.display())]);
         }

@@ -91,11 +91,11 @@ fn engine(scenario: &Scenario) -> Vec<Finished> {
     speeds().into_iter().map(|speed| binary.run(scenario, folder.path(), speed).unwrap()).collect()
 }
 
-fn hold(run: fn(&Scenario) -> Vec<Finished>) {
+fn hold(who: &str, run: fn(&Scenario) -> Vec<Finished>) {
     let mut found = Vec::new();
     for Figure { name, scenario, expected } in figures() {
         if let Some(first) = run(&scenario).iter().find_map(|got| difference(&scenario, &expected, got)) {
-            found.push(format!("{name}\n{}\n{}", scenario.pipeline, first.text));
+            found.push(format!("{who}: {name}\n{}\n{}", scenario.pipeline, first.text));
         }
     }
     assert!(found.is_empty(), "{} differ:\n{}", found.len(), found.join("\n\n"));
@@ -103,11 +103,11 @@ fn hold(run: fn(&Scenario) -> Vec<Finished>) {
 
 #[test]
 fn the_reference_reads_graphs_as_on_paper() {
-    hold(reference);
+    hold("reference", reference);
 }
 
 #[test]
 #[ignore = "until the command runs graphs"]
 fn the_engine_runs_graphs_as_on_paper() {
-    hold(engine);
+    hold("engine", engine);
 }

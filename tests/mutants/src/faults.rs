@@ -4,8 +4,10 @@
 //! texts move best; several lines only where one alone would not be unique.
 
 mod aggregates;
+mod chains;
 mod custom;
 mod firings;
+mod joins;
 mod records;
 mod sessions;
 mod slices;
@@ -70,6 +72,8 @@ pub fn all() -> Vec<Fault> {
         records::FAULTS,
         aggregates::FAULTS,
         tasks::FAULTS,
+        joins::FAULTS,
+        chains::FAULTS,
     ];
     lists.into_iter().flatten().copied().collect()
 }

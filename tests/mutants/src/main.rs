@@ -45,7 +45,7 @@ fn run() -> Result<bool, Failure> {
     let mut tree = Tree::sync(&root, &cache, options.revision.as_deref())?;
     let suites = Suites::new(tree.folder(), &cache, &dependencies)?;
     eprintln!("mutants: the tree without a fault, in {}", tree.folder().display());
-    let healthy = suites.run()?;
+    let healthy = suites.run(None)?;
     if healthy.is_caught() {
         return Err(format!("the suites fail without any fault: {healthy:?}").into());
     }
@@ -71,7 +71,7 @@ fn run() -> Result<bool, Failure> {
 /// Plants a fault and runs the suites: its row, or why there is none.
 fn judge(fault: &Fault, tree: &mut Tree, suites: &Suites) -> Result<Row, Failure> {
     tree.plant(fault)?;
-    let caught = suites.run()?;
+    let caught = suites.run(Some(fault.section))?;
     if caught.is_caught() {
         Ok(Row::new(fault, &caught))
     } else {

@@ -140,7 +140,7 @@ fn windows(rng: &mut Rng, plan: &Plan, name: &str, upstreams: &[Upstream]) -> (V
         "accumulating_and_retracting" => Feeds::Undoing,
         _ => Feeds::SinksOnly,
     };
-    let (aggregate, mut fields) = aggregates(rng, &from, undo, undo && accumulation == "discarding", &key);
+    let (aggregate, mut fields) = aggregates(rng, &from, undo, &key);
     let mut members: Members = vec![
         ("name", name.into()),
         ("input", from.name.as_str().into()),
@@ -166,21 +166,14 @@ fn windows(rng: &mut Rng, plan: &Plan, name: &str, upstreams: &[Upstream]) -> (V
     (Value::obj(members), Upstream { name: name.to_owned(), fields, keys: vec![key], feeds })
 }
 
-/// The aggregates of a window and the fields that they make. `undo`: those that can take a row back; `differences`: those
-/// that mean something of rows taken back alone.
-fn aggregates(
-    rng: &mut Rng,
-    from: &Upstream,
-    undo: bool,
-    differences: bool,
-    key: &str,
-) -> (Value, Vec<(String, Kind)>) {
+/// The aggregates of a window and the fields that they make. `undo`: those that can take a row back.
+fn aggregates(rng: &mut Rng, from: &Upstream, undo: bool, key: &str) -> (Value, Vec<(String, Kind)>) {
     let (mut members, mut fields) = (Vec::new(), Vec::new());
     for place in 0..rng.within(1, 4) {
-        let functions: &[&str] = match (undo, differences) {
-            (_, true) => &["count", "sum"],
-            (true, _) => &["count", "sum", "sum", "avg", "count_distinct", "top_k"],
-            _ => &["count", "sum", "sum", "min", "max", "avg", "first", "last", "count_distinct", "top_k"],
+        let functions: &[&str] = if undo {
+            &["count", "sum", "sum", "avg", "count_distinct", "top_k"]
+        } else {
+            &["count", "sum", "sum", "min", "max", "avg", "first", "last", "count_distinct", "top_k"]
         };
         let function = *rng.pick(functions);
         let numbers: Vec<&(String, Kind)> = from.fields.iter().filter(|(_, kind)| *kind == Kind::Number).collect();

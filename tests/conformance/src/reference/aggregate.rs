@@ -49,8 +49,8 @@ impl Aggregate<'_> {
         }
     }
 
-    /// The values that these records, given in order of arrival, leave to aggregate: a value and the retraction of an equal
-    /// one take each other out. Retractions of what a discarding pane has shown are left over.
+    /// "what the rows that are left make, as if the others had never come": a value and the retraction of an equal one take
+    /// each other out. Retractions of what a discarding pane has shown are left over.
     fn left(&self, records: &[&Record]) -> Vec<Counted> {
         let mut left: Vec<Counted> = Vec::new();
         for record in records {
@@ -68,13 +68,16 @@ impl Aggregate<'_> {
         let counted = self.left(records);
         let mut counts: BTreeMap<&Value, i64> = BTreeMap::new();
         counted.iter().for_each(|c| *counts.entry(&c.value).or_default() += c.sign());
-        counts.retain(|_, n| *n > 0);
+        counts.retain(|_, n| *n > 0); // "neither among the distinct nor among the most frequent"
         let n: i64 = counted.iter().map(Counted::sign).sum();
         let found = match self.function() {
             "count" => return n.into(),
             // `approx_count_distinct` is compared with a tolerance: the reference counts exactly.
             "count_distinct" | "approx_count_distinct" => return Value::int(counts.len()),
+            "top_k" if counts.is_empty() => return Value::Null,
             _ if counted.is_empty() => return Value::Null,
+            // "a sum is null where neither a count nor a sum is left"
+            "sum" if n == 0 && exact_sum(&counted) == 0.0 => return Value::Null,
             "sum" => match integer_total(&counted) {
                 Some(0) if n == 0 => return Value::Null, // "null where neither a count nor a sum is left"
                 Some(total) => return Value::Int(i64::try_from(total).expect("a record that overflows is rejected")),
@@ -106,22 +109,18 @@ impl Counted {
     }
 }
 
-/// Why a record is rejected whole, and by which aggregate: looked at for each of the accumulators that would take it.
-pub(super) fn check<'a>(
-    all: &[Aggregate<'a>],
-    record: &Record,
-    accumulators: &[Vec<&Record>],
-) -> Result<(), (&'static str, &'a str)> {
-    if let Some(wrong) = all.iter().find(|a| a.counted(&record.row).is_some_and(|v| !a.takes(&v))) {
-        return Err(("type-mismatch", wrong.name));
+/// Why a record is rejected whole, if it is: looked at for each of the accumulators that would take it.
+pub(super) fn check(all: &[Aggregate], record: &Record, accumulators: &[Vec<&Record>]) -> Result<(), &'static str> {
+    if all.iter().any(|a| a.counted(&record.row).is_some_and(|v| !a.takes(&v))) {
+        return Err("type-mismatch");
     }
     let overflows = |a: &Aggregate, records: &[&Record]| {
         let all: Vec<&Record> = records.iter().copied().chain([record]).collect();
         integer_total(&a.left(&all)).is_some_and(|total| i64::try_from(total).is_err())
     };
     let mut sums = all.iter().filter(|a| a.function() == "sum");
-    let some = sums.find(|a| accumulators.iter().any(|records| overflows(a, records)));
-    some.map_or(Ok(()), |a| Err(("arithmetic-overflow", a.name)))
+    let some = sums.any(|a| accumulators.iter().any(|records| overflows(a, records)));
+    if some { Err("arithmetic-overflow") } else { Ok(()) }
 }
 
 /// The total of integers; `None` "With any float among them". Of a difference, floats that leave neither a count nor a sum

@@ -46,7 +46,7 @@ impl Join {
         self.desk.spec.duration("allowed_lateness")
     }
 
-    /// The watermark above which a row is of no more use.
+    /// "A left row is dropped when `W > time + upper + L`, a right row when `W > time - lower + L`".
     fn useful_until(&self, row: &Kept) -> Time {
         let (lower, upper) = (self.desk.spec.duration("lower"), self.desk.spec.duration("upper"));
         row.time + if row.side == 0 { upper } else { -lower } + self.lateness()
@@ -87,12 +87,12 @@ impl Join {
         for partner in self.partners(&row, |p| self.meet(p, &row)) {
             row.matched = true;
             self.kept.iter_mut().filter(|p| p.arrival == partner.arrival).for_each(|p| p.matched = true);
-            self.emit(pair(&row, &partner), row.time.max(partner.time)); // "The result's time is the later of the two."
+            self.emit(pair(&row, &partner), row.time.max(partner.time)); // "Its time is the later of the two."
         }
         self.kept.push(row);
     }
 
-    /// Drops what is of no more use; "unmatched rows of an outer join come out then".
+    /// Drops what is of no more use; "A row of an outer side that met nothing comes out".
     fn drop_rows(&mut self) {
         let kept = std::mem::take(&mut self.kept);
         let (mut gone, kept) = kept.into_iter().partition(|row| self.desk.watermark > self.useful_until(row));
@@ -105,7 +105,8 @@ impl Join {
         }
     }
 
-    /// A row of a window join whose windows have ended already fires its "own new pairs" at once.
+    /// "A row that comes after the end of a window that is not gone meets the window's rows at once, window by window in
+    /// order of end."
     fn take_window(&mut self, row: Kept) {
         for (start, end) in self.windows(row.time) {
             if end <= self.desk.watermark {
@@ -117,7 +118,7 @@ impl Join {
         self.kept.push(row);
     }
 
-    /// Every window whose end the watermark has reached puts out its pairs: by left row, then by right row.
+    /// "all its pairs come out, in order of the left row's time and arrival, then the right row's"
     fn fire_windows(&mut self, from: Time) {
         let mut due: Vec<(Time, Time)> = self.kept.iter().flat_map(|row| self.desk.spec.grid(row.time)).collect();
         due.retain(|(_, end)| from < *end && *end <= self.desk.watermark);
@@ -138,7 +139,7 @@ impl Join {
     }
 }
 
-/// "A null key matches nothing."
+/// "A null in any key field matches nothing."
 fn same_key(a: &Kept, b: &Kept) -> bool {
     a.key == b.key && !a.key.iter().any(Value::is_null)
 }
@@ -182,7 +183,7 @@ impl Operator for Join {
         if self.interval() { self.drop_rows() } else { self.fire_windows(from) }
     }
 
-    /// An interval join "holds its output watermark back by the longest time that it keeps a row".
+    /// Of an interval join it stays behind "by the longest time that a row without a partner waits".
     fn claim(&self) -> Time {
         let (lower, upper) = (self.desk.spec.duration("lower"), self.desk.spec.duration("upper"));
         match self.desk.watermark {

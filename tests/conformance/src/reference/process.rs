@@ -21,7 +21,7 @@ pub(super) struct Process {
 /// What a key holds.
 #[derive(Clone)]
 struct Key {
-    latest: Time, // of its rows and of its event timers that fired
+    latest: Time, // "the largest event time of the key's accepted rows, and of its event timers that fired … ever"
     seen: Option<Seen>,
     values: Vec<i64>,
     by_value: BTreeMap<i64, i64>,
@@ -122,8 +122,8 @@ impl Process {
         self.desk.emitted.push((name.to_vec(), row));
     }
 
-    /// What is due at the watermark happens in order of time, what is past its time goes before a timer of that time; then
-    /// what is due at the clock.
+    /// "What is due for one key happens in order of event time: at one time expiries first, then timers"; "Timers that follow
+    /// the clock come after all that the watermark has made due".
     fn settle(&mut self, name: &[Value], key: &mut Key) {
         loop {
             let of = |ttl: &str, holds: bool| Some(key.latest + self.delay(ttl)?).filter(|_| holds);
@@ -167,7 +167,8 @@ impl Operator for Process {
         Ok(())
     }
 
-    /// Instants of the clock before this one come first, then the watermark, then this instant.
+    /// "first the timers of the instants before it, under the watermark of before; then what the new watermark makes due; then
+    /// the instant itself"
     fn advance(&mut self, watermark: Time, clock: Option<Time>) {
         let before = |own: &Self| own.keys.values().filter_map(|key| key.timers[PROCESSING]).min();
         while let Some(due) = before(self).filter(|due| Some(*due) < clock) {

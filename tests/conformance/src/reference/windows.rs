@@ -13,7 +13,8 @@ use crate::time::Time;
 pub(super) struct Windows {
     desk: Desk,
     keys: BTreeMap<Vec<Value>, Key>,
-    accepted: Vec<Record>, // in order of arrival
+    accepted: Vec<Record>,  // in order of arrival
+    overflowed: Vec<Value>, // rows that were rejected so: what takes one of them back is rejected as well
 }
 
 /// An accepted row.
@@ -43,7 +44,7 @@ struct Window {
 
 impl Windows {
     pub(super) fn new(desk: Desk) -> Self {
-        Windows { desk, keys: BTreeMap::new(), accepted: Vec::new() }
+        Windows { desk, keys: BTreeMap::new(), accepted: Vec::new(), overflowed: Vec::new() }
     }
 
     /// A row goes through the checks "in this order".
@@ -65,8 +66,14 @@ impl Windows {
         let record = Record { time: row.time, retracts: row.retracts(), row: row.fields, shown: false };
         let accumulators: Vec<Vec<&Record>> = open.iter().map(|w| self.contents(w)).collect();
         // "No window, no merge and no identity keeps a trace"
-        check(&aggregates(spec), &record, &accumulators)
-            .map_err(|(reason, name)| self.desk.refusal(reason, &format!("aggregate.{name}")))?;
+        let mut checked = check(&aggregates(spec), &record, &accumulators);
+        if let Some(place) = self.overflowed.iter().position(|row| record.retracts && *row == record.row) {
+            self.overflowed.remove(place);
+            checked = Err("arithmetic-overflow");
+        } else if checked == Err("arithmetic-overflow") && !record.retracts {
+            self.overflowed.push(record.row.clone());
+        }
+        checked.map_err(|reason| self.desk.refusal(reason, ""))?;
         self.desk.count("accepted");
         if some_gone {
             self.desk.count("partly_late");

@@ -33,8 +33,8 @@ pub(super) const FAULTS: &[Fault] = &[
         section: "5",
         breaks: "an integer sum may leave 64 bits downwards",
         file: SUMS,
-        find: "i64::try_from(ints + own).is_err()",
-        replace: "ints + own > i128::from(i64::MAX)",
+        find: "if total.floats == 0 && i64::try_from(total.ints).is_err() {",
+        replace: "if total.floats == 0 && total.ints > i128::from(i64::MAX) {",
     },
     Fault {
         name: "overflow-of-a-merge-unseen",
@@ -89,7 +89,7 @@ pub(super) const FAULTS: &[Fault] = &[
         section: "5",
         breaks: "`first` and `last` forget the order of arrival where sessions merge",
         file: EDGES,
-        find: "let moment = (batch.times[row], batch.sequence + u64::from(batch.positions[row]));",
+        find: "let moment = (batch.times[row], batch.arrival(row));",
         replace: "let moment = (batch.times[row], 0);",
     },
     Fault {

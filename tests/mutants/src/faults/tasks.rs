@@ -6,7 +6,8 @@ const WINDOW: &str = "host/dataflow/src/window.rs";
 const ADMIT: &str = "host/dataflow/src/window/admit.rs";
 const EXCHANGE: &str = "host/dataflow/src/exchange.rs";
 const PROGRESS: &str = "host/types/src/progress.rs";
-const SOURCE: &str = "host/dataflow/src/source.rs";
+const SOURCES: &str = "host/dataflow/src/sources.rs";
+const TASK: &str = "host/dataflow/src/task/source.rs";
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
@@ -14,16 +15,16 @@ pub(super) const FAULTS: &[Fault] = &[
         section: "2",
         breaks: "a record is judged against the watermark that it produces itself",
         file: WINDOW,
-        find: "if entry.position > *position => Step::Row(cursor.row),",
-        replace: "if entry.position > *position + 1 => Step::Row(cursor.row),",
+        find: "if *position <= entry.position => Step::Row(cursor.row),",
+        replace: "if *position + 1 < entry.position => Step::Row(cursor.row),",
     },
     Fault {
         name: "one-watermark-a-batch",
         section: "2",
         breaks: "all records of a batch are judged against the watermark before it",
         file: WINDOW,
-        find: "if entry.position > *position => Step::Row(cursor.row),",
-        replace: "if entry.position > 0 || *position > 0 => Step::Row(cursor.row),",
+        find: "if *position <= entry.position => Step::Row(cursor.row),",
+        replace: "if entry.position < u32::MAX || *position > 0 => Step::Row(cursor.row),",
     },
     Fault {
         name: "advances-at-one-place-merge",
@@ -45,24 +46,24 @@ pub(super) const FAULTS: &[Fault] = &[
         name: "arrival-numbers-restart",
         section: "2, 5",
         breaks: "arrival is numbered anew in each batch, so ties of `first` and `last` depend on the batches",
-        file: SOURCE,
-        find: "self.sequence += count as u64;",
-        replace: "let _ = count;",
+        file: SOURCES,
+        find: "arrivals: Arrivals::From(self.events),",
+        replace: "arrivals: Arrivals::From(self.events.min(0)),",
     },
     Fault {
         name: "empty-batch-without-progress",
         section: "2",
         breaks: "a subtask that gets no row of a batch does not learn where the watermark moved",
-        file: EXCHANGE,
-        find: "rows.iter().map(|rows| batch.take(rows)).collect()",
-        replace: "rows.iter().map(|rows| { let mut part = batch.take(rows); if rows.is_empty() { part.progress = std::sync::Arc::default(); } part }).collect()",
+        file: TASK,
+        find: "sender.send(Piece { parts, ends: ends.clone() });",
+        replace: "let idle = parts.iter().all(|part| part.batch.is_empty()) && matches!(ends, Ends::Round(_));\nlet ends = if idle { Ends::Round(Arc::default()) } else { ends.clone() };\nsender.send(Piece { parts, ends });",
     },
     Fault {
         name: "rows-dealt-in-turn",
         section: "2",
         breaks: "rows go to subtasks in turn, not by key",
         file: EXCHANGE,
-        find: "rows[subtask_of(group, self.max_parallelism, self.parallelism)].push(index32(row));",
-        replace: "let subtask = (row + subtask_of(group, self.max_parallelism, self.parallelism)) % rows.len();\nrows[subtask].push(index32(row));",
+        find: "rows[subtask_of(group, self.max_parallelism, self.subtasks)].push(index32(row));",
+        replace: "let subtask = (row + subtask_of(group, self.max_parallelism, self.subtasks)) % rows.len();\nrows[subtask].push(index32(row));",
     },
 ];

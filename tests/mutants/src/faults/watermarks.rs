@@ -4,7 +4,7 @@ use super::Fault;
 
 const WATERMARKS: &str = "host/windows/src/watermarks.rs";
 const HOLDS: &str = "host/windows/src/watermarks/holds.rs";
-const SOURCE: &str = "host/dataflow/src/source.rs";
+const SOURCE: &str = "host/dataflow/src/sources.rs";
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
@@ -133,6 +133,6 @@ pub(super) const FAULTS: &[Fault] = &[
         breaks: "a rejected record with a readable time does not move its partition's watermark",
         file: SOURCE,
         find: "&& decoded.heard.get(record).copied().unwrap_or(false)",
-        replace: "&& rows.records.contains(&index32(record))",
+        replace: "&& rows.records.iter().any(|of| index(*of) == record)",
     },
 ];

@@ -8,7 +8,7 @@ fn fault(name: &'static str) -> Fault {
 }
 
 fn row_of(name: &'static str, seed: u64) -> Row {
-    Row::new(&fault(name), &Caught { seed: Some(seed), ..Caught::default() })
+    Row::new(&fault(name), &Caught { seed: Some(format!("seed {seed}")), ..Caught::default() })
 }
 
 #[test]

@@ -1,0 +1,147 @@
+//! Faults against section 6: interval joins and window joins.
+
+use super::Fault;
+
+const JOIN: &str = "host/dataflow/src/join.rs";
+const CORE: &str = "host/dataflow/src/join/core.rs";
+const INTERVAL: &str = "host/dataflow/src/join/interval.rs";
+const WINDOW: &str = "host/dataflow/src/join/window.rs";
+
+pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        name: "interval-without-its-upper-end",
+        section: "6",
+        breaks: "interval joins: a right row exactly `upper` after the left one is no partner",
+        file: INTERVAL,
+        find: "partners.range_mut(key, from, row.time.saturating_add(most))",
+        replace: "partners.range_mut(key, from, row.time.saturating_add(most - 1))",
+    },
+    Fault {
+        name: "interval-without-its-lower-end",
+        section: "6",
+        breaks: "interval joins: a partner at the earliest time of all is none",
+        file: INTERVAL,
+        find: "let first = (row.time.saturating_add(least), 0);",
+        replace: "let first = (row.time.saturating_add(least + 1), 0);",
+    },
+    Fault {
+        name: "interval-not-mirrored",
+        section: "6",
+        breaks: "interval joins: a right row looks for left ones as a left row looks for right ones",
+        file: INTERVAL,
+        find: "right: (upper.saturating_neg(), lower.saturating_neg())",
+        replace: "right: (lower, upper)",
+    },
+    Fault {
+        name: "late-at-the-watermark",
+        section: "6",
+        breaks: "interval joins: a row at the watermark is late",
+        file: INTERVAL,
+        find: "Watermark::at(time.saturating_add(self.lateness.0)) < watermark",
+        replace: "Watermark::at(time.saturating_add(self.lateness.0)) <= watermark",
+    },
+    Fault {
+        name: "dropped-at-the-last-instant",
+        section: "6",
+        breaks: "interval joins: a row is dropped when the watermark reaches its bound, not when it passes it",
+        file: INTERVAL,
+        find: "watermark > Watermark::at(last)",
+        replace: "watermark >= Watermark::at(last)",
+    },
+    Fault {
+        name: "partners-come-out-alone-too",
+        section: "6",
+        breaks: "outer joins: a kept row that met a partner comes out without one as well",
+        file: INTERVAL,
+        find: "kept.matched = true;",
+        replace: "kept.matched = false;",
+    },
+    Fault {
+        name: "alone-on-arrival-lost",
+        section: "6",
+        breaks: "outer joins: a row past its bound when it arrives is lost if it meets nothing",
+        file: INTERVAL,
+        find: "if outer && !matched {",
+        replace: "if outer && matched {",
+    },
+    Fault {
+        name: "pair-at-the-second-rows-time",
+        section: "6",
+        breaks: "interval joins: a pair has the time of the row that arrived last",
+        file: INTERVAL,
+        find: "time: row.time.max(place.0),",
+        replace: "time: row.time,",
+    },
+    Fault {
+        name: "null-meets-null",
+        section: "6",
+        breaks: "interval joins: a null key matches another",
+        file: INTERVAL,
+        find: "let known = if row.null_key { None }",
+        replace: "let known = if row.null_key && encoded.is_empty() { None }",
+    },
+    Fault {
+        name: "null-keys-not-kept",
+        section: "6",
+        breaks: "outer joins: a row with a null key never comes out",
+        file: INTERVAL,
+        find: "} else if outer || !row.null_key {",
+        replace: "} else if !row.null_key {",
+    },
+    Fault {
+        name: "matched-on-arrival-forgotten",
+        section: "6",
+        breaks: "outer joins: a row that met a partner when it arrived comes out without one as well",
+        file: CORE,
+        find: "            matched,\n        };",
+        replace: "            matched: matched && row.row == usize::MAX,\n        };",
+    },
+    Fault {
+        name: "join-holds-nothing-back",
+        section: "6",
+        breaks: "interval joins: the output watermark does not stay behind the join's own",
+        file: JOIN,
+        find: "upper.max(lower.saturating_neg()).max(0).saturating_add(join.allowed_lateness.0)",
+        replace: "upper.max(lower.saturating_neg()).max(0).min(0)",
+    },
+    Fault {
+        name: "late-row-waits",
+        section: "6",
+        breaks: "window joins: a row that comes after its window has fired meets nothing",
+        file: WINDOW,
+        find: "while start <= self.grid.last(row.time) && core.watermark",
+        replace: "while start < self.grid.first(row.time) && core.watermark",
+    },
+    Fault {
+        name: "overlapping-windows-skipped",
+        section: "6",
+        breaks: "window joins: of windows that overlap one that has fired none fires",
+        file: WINDOW,
+        find: "self.schedule(core, window.key, window.start.saturating_add(self.grid.slide.0));",
+        replace: "self.schedule(core, window.key, window.start.saturating_add(self.grid.size.0));",
+    },
+    Fault {
+        name: "pair-at-its-windows-end",
+        section: "6",
+        breaks: "window joins: a pair has the time `window_end`",
+        file: WINDOW,
+        find: "time: last,",
+        replace: "time: last + 1,",
+    },
+    Fault {
+        name: "join-window-gone-one-late",
+        section: "6",
+        breaks: "window joins: a window is gone 1 ms after `end + L`",
+        file: WINDOW,
+        find: "is_gone(self.grid.end(self.grid.last(time)), self.lateness, watermark)",
+        replace: "is_gone(self.grid.end(self.grid.last(time)) + 1, self.lateness, watermark)",
+    },
+    Fault {
+        name: "join-partly-late-uncounted",
+        section: "6",
+        breaks: "window joins: a row some of whose windows are gone is not counted as partly late",
+        file: WINDOW,
+        find: "Judgement::Accepted { partly_late: is_gone(first, self.lateness, watermark) }",
+        replace: "Judgement::Accepted { partly_late: first == EventTime::MAX }",
+    },
+];
