@@ -161,15 +161,20 @@ impl Run<'_> {
     }
 
     /// "The source's watermark is the least of its active partitions." Without any it "stays where it is"; "When every
-    /// partition of a bounded source has ended, the watermark is +∞".
-    fn combine(&mut self) {
+    /// partition of a bounded source has ended, the watermark is +∞". Whether one moved.
+    fn combine(&mut self) -> bool {
+        let before: Vec<Time> = self.sources.iter().map(|source| source.watermark).collect();
         for source in &mut self.sources {
             let active = source.partitions.iter().filter(|p| !p.idle).map(|p| p.watermark);
             let ended = source.partitions.is_empty();
             let least = if ended { PLUS_INFINITY } else { active.min().unwrap_or(MINUS_INFINITY) };
             source.watermark = source.watermark.max(least); // "never goes back"
         }
-        self.event(None);
+        let moved = self.sources.iter().map(|source| source.watermark).ne(before);
+        if moved {
+            self.event(None);
+        }
+        moved
     }
 
     /// Tells the operators what is new: a row, or where the clock and the sources' watermarks stand.
@@ -193,8 +198,10 @@ impl Run<'_> {
         }
         // "Different instants are taken in order."
         while let Some(due) = self.next_idle().filter(|due| *due <= arrival) {
-            self.clock = Some(due);
-            self.fall_idle(due);
+            let before = self.clock.replace(due);
+            if !self.fall_idle(due) {
+                self.clock = before;
+            }
         }
         self.clock = self.clock.max(Some(arrival));
         self.event(None);
@@ -206,13 +213,13 @@ impl Run<'_> {
         all.min()
     }
 
-    /// "Partitions that fall due at one instant become idle together."
-    fn fall_idle(&mut self, now: Time) {
+    /// "Partitions that fall due at one instant become idle together." Whether that moved a watermark, which is an event.
+    fn fall_idle(&mut self, now: Time) -> bool {
         for source in &mut self.sources {
             let due: Vec<bool> = source.partitions.iter().map(|p| source.spec.idle_at(p) == Some(now)).collect();
             source.partitions.iter_mut().zip(due).for_each(|(p, due)| p.idle |= due);
         }
-        self.combine();
+        self.combine()
     }
 }
 

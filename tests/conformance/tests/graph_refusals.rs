@@ -75,7 +75,7 @@ fn table() -> Vec<(String, &'static [&'static str])> {
 }
 
 #[test]
-#[ignore = "until the command runs graphs"]
+
 fn refuses_graphs_with_their_path_and_runs_their_neighbours() {
     let mut wrong = Vec::new();
     for (operators, words) in table() {
@@ -92,7 +92,7 @@ fn refuses_graphs_with_their_path_and_runs_their_neighbours() {
 }
 
 #[test]
-#[ignore = "until the command runs graphs"]
+
 fn refuses_a_sink_on_a_source_and_an_operator_that_nothing_reads() {
     let chain = format!("{FIRST}{TUMBLING}}},{SECOND}{COUNT},{TUMBLING}}}");
     for (sink, path) in [("s", "sinks[0].input"), ("first", "operators[1]"), ("third", "sinks[0].input")] {

@@ -107,7 +107,7 @@ fn the_reference_reads_graphs_as_on_paper() {
 }
 
 #[test]
-#[ignore = "until the command runs graphs"]
+
 fn the_engine_runs_graphs_as_on_paper() {
     hold("engine", engine);
 }

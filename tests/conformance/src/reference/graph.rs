@@ -52,9 +52,8 @@ impl Desk {
         *self.counts.entry(what).or_default() += 1;
     }
 
-    pub(super) fn refusal(&self, reason: &'static str, part: &str) -> Refusal {
-        let operator = if part.is_empty() { self.name.clone() } else { format!("{}.{part}", self.name) };
-        Refusal { reason, operator }
+    pub(super) fn refusal(&self, reason: &'static str) -> Refusal {
+        Refusal { reason, operator: self.name.clone() }
     }
 }
 

@@ -162,7 +162,7 @@ impl Operator for Join {
         let late = row.time + self.lateness() < self.desk.watermark;
         let open = if self.interval() { usize::from(!late) } else { self.windows(row.time).len() };
         if open == 0 {
-            return Err(self.desk.refusal("too-late", ""));
+            return Err(self.desk.refusal("too-late"));
         }
         self.desk.count("accepted");
         if open < all {

@@ -160,7 +160,7 @@ impl Operator for Process {
     fn take(&mut self, _input: usize, row: Row) -> Result<(), Refusal> {
         let name = self.desk.spec.key("key_by", &row.fields);
         let mut key = self.keys.get(&name).cloned().unwrap_or_else(Key::new);
-        self.process(&name, &mut key, &row).map_err(|reason| self.desk.refusal(reason, ""))?;
+        self.process(&name, &mut key, &row).map_err(|reason| self.desk.refusal(reason))?;
         self.desk.count("accepted");
         self.settle(&name, &mut key);
         self.keys.insert(name, key);

@@ -54,13 +54,13 @@ impl Windows {
         let mut key = self.keys.get(&name).cloned().unwrap_or_default();
         let (mut open, some_gone) = self.assign(&mut key.windows, row.time);
         if open.is_empty() {
-            return Err(self.desk.refusal("too-late", "")); // "all of its windows are gone"
+            return Err(self.desk.refusal("too-late")); // "all of its windows are gone"
         }
         // "A record whose field is null or absent is never a duplicate."
         let identity = Some(row.fields.get(spec.text("dedup.field")).clone()).filter(|id| !id.is_null());
         let known = identity.as_ref().and_then(|id| key.identities.get(id));
         if known.is_some_and(|t0| self.desk.watermark < t0 + spec.duration("dedup.horizon")) {
-            return Err(self.desk.refusal("duplicate", "dedup")); // "while `W < t0 + h`"
+            return Err(self.desk.refusal("duplicate")); // "while `W < t0 + h`"
         }
         key.identities.extend(identity.map(|id| (id, row.time)));
         let record = Record { time: row.time, retracts: row.retracts(), row: row.fields, shown: false };
@@ -73,7 +73,7 @@ impl Windows {
         } else if checked == Err("arithmetic-overflow") && !record.retracts {
             self.overflowed.push(record.row.clone());
         }
-        checked.map_err(|reason| self.desk.refusal(reason, ""))?;
+        checked.map_err(|reason| self.desk.refusal(reason))?;
         self.desk.count("accepted");
         if some_gone {
             self.desk.count("partly_late");
