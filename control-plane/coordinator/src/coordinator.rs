@@ -19,7 +19,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::components::Components;
-use crate::decide::{Admitted, RestartPolicy, Standing, Wish, admit_kept, admit_live, admit_version};
+use crate::decide::{Admitted, RestartPolicy, Standing, Wish, Writes, admit_kept, admit_live, admit_version};
 use crate::error::{JobError, SubmitError};
 use crate::record::{Held, JobRecord, Records};
 use crate::runner::{JobKey, JobRunner, StartJob};
@@ -141,9 +141,9 @@ impl Coordinator {
         let components = submit::resolve(&self.inner.components, &key.tenant, &parsed).await?;
         // What the quota refuses is not worth the fetching of its components.
         let (live, limit) = (self.records().live(&key.tenant).await?, self.jobs_allowed(&key.tenant).await?);
-        admit_live(&live.value, key.name.as_str(), table_of(&parsed.pipeline), limit)?;
+        admit_live(&live.value, key.name.as_str(), Writes::of(&parsed.pipeline), limit)?;
         let pipeline = Arc::new(parsed);
-        let job = StartJob { key, version, pipeline: Arc::clone(&pipeline), components };
+        let job = StartJob { key, version, restore_epoch: 0, pipeline: Arc::clone(&pipeline), components };
         let checked = self.inner.means.runner.check(&job).await;
         checked.map_err(|error| submit::not_startable(&pipeline, error))?;
         self.accept(by, job, text).await
@@ -180,6 +180,7 @@ impl Coordinator {
             state: JobState::Submitted,
             reason: None,
             restarts: 0,
+            starts: 0,
             submitted_at: self.inner.means.clock.now(),
             submitted_by: by.subject.clone(),
             started_at: None,
@@ -192,13 +193,16 @@ impl Coordinator {
                 Known::Standing(standing) => *standing,
             };
             let live = self.records().live(tenant).await?;
-            let value = admit_live(&live.value, name, table_of(&job.pipeline.pipeline), limit)?;
-            let live = Held { version: live.version, value };
-            let written = Held { version: standing.and_then(|held| held.version), value: record.clone() };
-            let pruned = match written.version {
+            let value = admit_live(&live.value, name, Writes::of(&job.pipeline.pipeline), limit)?;
+            let mut live = Held { version: live.version, value };
+            let pruned = match standing {
                 Some(_) => Vec::new(),
                 None => admit_kept(self.records().jobs(tenant).await?, self.inner.means.kept_jobs)?,
             };
+            live.value.forget(&pruned);
+            let starts = standing.as_ref().map_or(live.value.forgotten_starts, |held| held.value.starts);
+            let value = JobRecord { starts, ..record.clone() };
+            let written = Held { version: standing.and_then(|held| held.version), value };
             let audit = self.audited(by, &key, job.version);
             match self.records().submit(&key, &written, &live, &pruned, audit).await {
                 Err(StoreError::Conflict { .. }) => {}

@@ -1,17 +1,20 @@
 //! Every decision about a job, as a function from facts to what is to be done. Nothing here acts.
 //!
-//! Invariants: a live job counts against its tenant's limit, and no two live jobs of a tenant write one table; a tenant's
+//! Invariants: a live job counts against its tenant's limit, and two live jobs of a tenant write one table
+//! only with different precedences; a tenant's
 //! own fault never restarts a job; the platform's does, later each time, and not for ever (isolation.md: the trap loop).
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use tidegate_pipeline::Pipeline;
 use tidegate_types::EventTime;
 
 use crate::error::SubmitError;
 use crate::record::{Held, JobRecord};
 use crate::runner::RunEnd;
+use crate::streams::table_of;
 use crate::view::JobState;
 
 /// When a job that the platform failed is started again.
@@ -105,9 +108,35 @@ fn restart(reason: String, restarts: u32, ran_ms: i64, policy: &RestartPolicy) -
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct LiveJobs {
     pub(crate) jobs: BTreeMap<String, Option<String>>,
+    /// The precedences that are not 0.
+    #[serde(default)]
+    pub(crate) precedences: BTreeMap<String, i32>,
     /// Those that are to end, each with who wants it. A job that has ended is in neither.
     #[serde(default)]
     pub(crate) cancelled: BTreeMap<String, String>,
+    /// The highest number of a start among the jobs whose records were forgotten: a job that is new goes on from there, so
+    /// that one of an old name is not taken for older than its tables.
+    #[serde(default)]
+    pub(crate) forgotten_starts: u64,
+}
+
+impl LiveJobs {
+    /// The job has ended.
+    pub(crate) fn remove(&mut self, job: &str) {
+        self.jobs.remove(job);
+        self.precedences.remove(job);
+        self.cancelled.remove(job);
+    }
+
+    fn precedence(&self, job: &str) -> i32 {
+        self.precedences.get(job).copied().unwrap_or(0)
+    }
+
+    /// These records are forgotten; the numbers of their starts are not given again.
+    pub(crate) fn forget(&mut self, jobs: &[Held<JobRecord>]) {
+        let starts = jobs.iter().map(|job| job.value.starts);
+        self.forgotten_starts = starts.fold(self.forgotten_starts, u64::max);
+    }
 }
 
 /// What is known of the job's name when a pipeline is submitted.
@@ -159,16 +188,38 @@ pub(crate) fn admit_version(
     Ok(Admitted::New)
 }
 
+/// What a job writes: a table, and how its rows stand against those of others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Writes<'a> {
+    pub(crate) table: Option<&'a str>,
+    pub(crate) precedence: i32,
+}
+
+impl<'a> Writes<'a> {
+    pub(crate) fn of(pipeline: &'a Pipeline) -> Self {
+        Self { table: table_of(pipeline), precedence: pipeline.precedence }
+    }
+}
+
 /// Adds a job to the live ones.
-pub(crate) fn admit_live(live: &LiveJobs, job: &str, table: Option<&str>, limit: u32) -> Result<LiveJobs, SubmitError> {
-    let taken = live.jobs.iter().find(|(name, writes)| *name != job && table.is_some() && writes.as_deref() == table);
-    if let (Some((other, _)), Some(table)) = (taken, table) {
-        let reason = format!("table `{table}` is written by job `{other}`; name another table, or cancel that job");
+pub(crate) fn admit_live(live: &LiveJobs, job: &str, writes: Writes<'_>, limit: u32) -> Result<LiveJobs, SubmitError> {
+    let Writes { table, precedence } = writes;
+    let is_taken_by = |(name, written): &(&String, &Option<String>)| {
+        *name != job && table.is_some() && written.as_deref() == table && live.precedence(name) == precedence
+    };
+    if let (Some((other, _)), Some(table)) = (live.jobs.iter().find(is_taken_by), table) {
+        let reason = format!(
+            "table `{table}` is written by job `{other}` with the same precedence, {precedence}, so that neither's rows are \
+             newer; name another table, cancel that job, or give this one another `precedence`"
+        );
         return Err(SubmitError::Conflict { reason });
     }
     let mut next = live.clone();
+    next.remove(job);
     next.jobs.insert(job.to_owned(), table.map(str::to_owned));
-    next.cancelled.remove(job);
+    if precedence != 0 {
+        next.precedences.insert(job.to_owned(), precedence);
+    }
     if u32::try_from(next.jobs.len()).unwrap_or(u32::MAX) > limit {
         return Err(SubmitError::Quota { limit });
     }

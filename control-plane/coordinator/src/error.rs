@@ -42,7 +42,7 @@ pub enum SubmitError {
         /// The highest version so far.
         latest: u64,
     },
-    /// Another version of the job runs, or another job writes the same table (409 `conflict`).
+    /// Another version of the job runs, or another job writes the same table with the same precedence (409 `conflict`).
     #[error("{reason}")]
     Conflict {
         /// What is in the way, and the way out.

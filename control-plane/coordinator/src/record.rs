@@ -36,6 +36,9 @@ pub(crate) struct JobRecord {
     pub(crate) state: JobState,
     pub(crate) reason: Option<String>,
     pub(crate) restarts: u32,
+    /// The number of the last start of a job of this name, under whichever version; 0 before the first.
+    #[serde(default)]
+    pub(crate) starts: u64,
     pub(crate) submitted_at: EventTime,
     pub(crate) submitted_by: String,
     pub(crate) started_at: Option<EventTime>,
@@ -186,8 +189,7 @@ impl Records {
     pub(crate) async fn end(&self, key: &JobKey, job: Held<JobRecord>) -> Result<Held<JobRecord>, StoreError> {
         loop {
             let mut live = self.live(&key.tenant).await?;
-            live.value.jobs.remove(key.name.as_str());
-            live.value.cancelled.remove(key.name.as_str());
+            live.value.remove(key.name.as_str());
             match self.store.commit(vec![put_job(key, &job), put_live(&key.tenant, &live)]).await {
                 // Another of the tenant's jobs changed the list in between.
                 Err(StoreError::Conflict { kind, .. }) if kind == LIVE => {}

@@ -53,6 +53,9 @@ pub struct StartJob {
     pub key: JobKey,
     /// The pipeline's version.
     pub version: u64,
+    /// The number of this start among all starts of a job of this name, from 1: of two starts the later has the higher.
+    /// 0 for a check.
+    pub restore_epoch: u64,
     /// The pipeline.
     pub pipeline: Arc<Parsed>,
     /// Its components, one for each hook.

@@ -93,10 +93,13 @@ impl Supervisor {
         if *self.wish.borrow() != Wish::Run {
             return Ok((RunEnd::Stopped, 0));
         }
-        let job = match self.job() {
+        let mut job = match self.job() {
             Ok(job) => job,
             Err(reason) => return Ok((RunEnd::TenantFault { reason }, 0)),
         };
+        // Written down before the run opens anything, so that no two starts have one number.
+        self.note(|record| record.starts += 1).await?;
+        job.restore_epoch = self.record.value.starts;
         let mut run = match self.means.runner.start(job).await {
             Ok(run) => run,
             Err(error) => return Ok((not_started(error), 0)),
@@ -129,7 +132,8 @@ impl Supervisor {
         // The text was checked at submission, by this release or an older one.
         let pipeline: Parsed = parse(&record.text).map_err(|error| error.to_string())?;
         let (version, components) = (record.version, record.components.clone());
-        Ok(StartJob { key: self.key.clone(), version, pipeline: Arc::new(pipeline), components })
+        let (key, pipeline) = (self.key.clone(), Arc::new(pipeline));
+        Ok(StartJob { key, version, restore_epoch: record.starts, pipeline, components })
     }
 
     async fn end(&mut self, state: JobState, reason: Option<String>) -> Result<(), Fenced> {

@@ -17,6 +17,7 @@ use crate::runner::{Run, RunEnd, RunStatus, StartError};
 
 mod again;
 mod cancel;
+mod starts;
 
 /// A clock that a test moves.
 #[derive(Default)]
@@ -55,6 +56,7 @@ impl Components for Shelf {
 /// A run that was started: what ends it.
 struct Started {
     key: JobKey,
+    restore_epoch: u64,
     end: oneshot::Sender<RunEnd>,
 }
 
@@ -112,7 +114,7 @@ impl JobRunner for Puppet {
             let first = tokio::select! { Ok(end) = ended => end, Ok(end) = stopped => end, else => return };
             let _ = tell.send(first);
         });
-        let _ = self.started.send(Started { key: job.key, end });
+        let _ = self.started.send(Started { key: job.key, restore_epoch: job.restore_epoch, end });
         Ok(Run { ended: told })
     }
 
