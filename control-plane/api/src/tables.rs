@@ -4,7 +4,7 @@
 //! API makes them on threads that may. Invariant: a page never has a row of another tenant, and never more than `limit`.
 
 use bytes::Bytes;
-use tidegate_types::{Name, TenantId};
+use tidegate_types::{Name, Stamp, TenantId};
 
 /// Reads the result tables of tenants.
 ///
@@ -49,6 +49,8 @@ pub struct RowQuery {
     pub after: Option<String>,
     /// The most rows of the page: 1 to [`MAX_ROWS`].
     pub limit: usize,
+    /// What rows say of themselves besides what their job stamps them with.
+    pub with: Stamp,
 }
 
 /// The most rows of one page.
@@ -68,7 +70,7 @@ pub enum RowOrder {
 /// One page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowPage {
-    /// Each row as one JSON object with the members of a pane (semantics of the output), without a line's end.
+    /// Each row as one JSON object with the members of its result (semantics of the output), without a line's end.
     pub rows: Vec<Bytes>,
     /// Where the next page starts. With [`RowOrder::Key`]: `None` when no row follows. With [`RowOrder::Changed`]:
     /// always there, so that it can be asked for later changes (an unchanged position if the page is empty).

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use tidegate_api::{RowOrder, RowPage, RowQuery, TableInfo, Tables, TablesError};
 use tidegate_sink_sqlite::{ReadError, SqliteTables};
-use tidegate_types::{Name, Stamp, TenantId};
+use tidegate_types::{Name, TenantId};
 
 use crate::failure::describe;
 
@@ -21,12 +21,12 @@ impl Tables for TenantTables {
     }
 
     fn rows(&self, tenant: &TenantId, table: &Name, query: &RowQuery) -> Result<RowPage, TablesError> {
-        let RowQuery { filter, order, after, limit } = query.clone();
+        let RowQuery { filter, order, after, limit, with } = query.clone();
         let order = match order {
             RowOrder::Key => tidegate_sink_sqlite::RowOrder::Key,
             RowOrder::Changed => tidegate_sink_sqlite::RowOrder::Changed,
         };
-        let query = tidegate_sink_sqlite::RowQuery { filter, order, after, limit, with: Stamp::default() };
+        let query = tidegate_sink_sqlite::RowQuery { filter, order, after, limit, with };
         let page = self.0.rows(tenant, table.as_str(), &query).map_err(failed)?;
         Ok(RowPage { rows: page.rows.into_iter().map(Bytes::from).collect(), next: page.next })
     }

@@ -6,6 +6,7 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderName, Uri};
 use serde::Serialize;
 use tidegate_tenancy::Permission;
+use tidegate_types::Stamp;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -70,8 +71,8 @@ async fn list_tables(scope: Scope, State(api): State<Shared>) -> Answer {
 
 /// Read a table's rows
 ///
-/// One JSON object a line, with the members of a pane. To follow the changes of a table, read with `order=changed`, and ask
-/// again with `after` set to the `Tidegate-Next` of the answer before.
+/// One JSON object a line, with the members of a pane, or of a row without a window. To follow the changes of a table, read
+/// with `order=changed`, and ask again with `after` set to the `Tidegate-Next` of the answer before.
 #[utoipa::path(get, path = "/v1/tables/{name}/rows", tag = "tables",
     params(
         ("name" = String, Path, description = "The table's name"),
@@ -80,6 +81,8 @@ async fn list_tables(scope: Scope, State(api): State<Shared>) -> Answer {
         ("order" = Option<String>, Query, description = "`key` (unless told): ascending by the key. `changed`: by the last change, the newest last"),
         ("after" = Option<String>, Query, description = "Where to go on: `Tidegate-Next` of an answer of the same order"),
         ("limit" = Option<u64>, Query, description = "So many rows at most, 1000 unless told", minimum = 1, maximum = 10000),
+        ("with" = Option<String>, Query,
+            description = "What rows are to say of themselves, also if their job does not stamp them: `version`, `completeness`, `generated_at`, any of them with commas between"),
     ),
     responses((status = 200, description = "Rows", body = serde_json::Value, content_type = "application/x-ndjson", headers(
         ("Tidegate-Next" = String, description = "Where the next page starts; absent if the order is `key` and no row follows"),
@@ -111,7 +114,8 @@ fn row_query(uri: &Uri) -> Answer<RowQuery> {
     let parameters: Vec<(String, String)> = axum::extract::Query::try_from_uri(uri)
         .map_err(|_| Problem::new(codes::BAD_REQUEST, "the query parameters cannot be read"))?
         .0;
-    let mut query = RowQuery { filter: Vec::new(), order: RowOrder::Key, after: None, limit: DEFAULT_ROWS };
+    let mut query =
+        RowQuery { filter: Vec::new(), order: RowOrder::Key, after: None, limit: DEFAULT_ROWS, with: Stamp::default() };
     let mut seen = std::collections::BTreeSet::new();
     for (name, value) in parameters {
         if name != "where" && !seen.insert(name.clone()) {
@@ -122,9 +126,10 @@ fn row_query(uri: &Uri) -> Answer<RowQuery> {
             "order" => query.order = order(&value)?,
             "after" => query.after = Some(value),
             "limit" => query.limit = limit(&value)?,
+            "with" => query.with = stamp(&value)?,
             _ => {
                 let name = crate::problem::shown(&name);
-                let detail = format!("there is no parameter `{name}`; use where, order, after and limit");
+                let detail = format!("there is no parameter `{name}`; use where, order, after, limit and with");
                 return Err(Problem::new(codes::BAD_REQUEST, detail));
             }
         }
@@ -151,6 +156,24 @@ fn order(text: &str) -> Answer<RowOrder> {
         "changed" => Ok(RowOrder::Changed),
         _ => Err(Problem::invalid("order", "`order` is `key` or `changed`")),
     }
+}
+
+fn stamp(text: &str) -> Answer<Stamp> {
+    let mut stamp = Stamp::default();
+    for name in text.split(',') {
+        match name {
+            "version" => stamp.version = true,
+            "completeness" => stamp.completeness = true,
+            "generated_at" => stamp.generated_at = true,
+            _ => {
+                return Err(Problem::invalid(
+                    "with",
+                    "`with` is `version`, `completeness`, `generated_at`, or several of them",
+                ));
+            }
+        }
+    }
+    Ok(stamp)
 }
 
 fn limit(text: &str) -> Answer<usize> {

@@ -49,6 +49,19 @@ async fn changes_are_followed() {
 }
 
 #[tokio::test]
+async fn rows_say_how_new_they_are_if_asked() {
+    let platform = with_rows().await;
+    let versions = async |query: &str| {
+        let path = format!("/v1/tables/minutes/rows{query}");
+        let reply = platform.send(get(&path).by(&platform.acme)).await.has_status(200);
+        reply.lines().iter().filter(|row| row["version"]["pane_index"] == 0).count()
+    };
+    assert_eq!(versions("").await, 0);
+    assert_eq!(versions("?with=generated_at,completeness").await, 0);
+    assert_eq!(versions("?with=completeness,version").await, 3);
+}
+
+#[tokio::test]
 async fn a_wrong_question_is_refused() {
     let platform = with_rows().await;
     let code = async |path: &str| platform.send(get(path).by(&platform.acme)).await.code();
@@ -64,6 +77,9 @@ async fn a_wrong_question_is_refused() {
         "limit=10001",
         "limit=x",
         "after=x",
+        "with=",
+        "with=age",
+        "with=version,",
     ] {
         assert_eq!(code(&format!("/v1/tables/minutes/rows?{invalid}")).await, "invalid-request", "{invalid}");
     }

@@ -1,4 +1,4 @@
-//! The members that say how new a result is and when it was made (docs/semantics.md, Versions).
+//! The members that say how new a result is and when it was made (docs/tables.md, "Versions").
 
 use tidegate_types::{EventTime, NO_CLOCK, Stamping, Timing, Version, Watermark};
 

@@ -16,7 +16,7 @@ use tidegate_pipeline::{NamedHook, Pipeline};
 use tidegate_registry::{Artifact, Fetched, GrantedLimits};
 use tidegate_sandbox::{Component, ComponentDigest, OpenOptions};
 use tidegate_tenancy::TenantLimits;
-use tidegate_types::Value;
+use tidegate_types::{Stamping, Value};
 use tidegate_worker::JobRun;
 
 use super::RunnerParts;
@@ -157,14 +157,21 @@ impl Assembly {
     }
 
     fn opening<'a>(&'a self, input: &'a StreamInfo, streams: &'a JobStreams, job: &'a Job) -> Opening<'a> {
+        let pipeline = self.pipeline();
+        let stamping = Stamping {
+            stamp: pipeline.sinks[0].stamp,
+            precedence: pipeline.precedence,
+            restore_epoch: self.job.restore_epoch,
+        };
         Opening {
             parts: &self.parts,
             key: &self.job.key,
-            sink: &self.pipeline().sinks[0].sink,
+            sink: &pipeline.sinks[0].sink,
             streams,
             limits: &self.limits,
             input,
             fields: &job.results()[0],
+            stamping,
         }
     }
 }

@@ -30,6 +30,8 @@ pub(super) struct Opening<'a> {
     /// The input stream.
     pub(super) input: &'a StreamInfo,
     pub(super) fields: &'a ResultFields,
+    /// What the results bear, and how new they are.
+    pub(super) stamping: Stamping,
 }
 
 impl Opening<'_> {
@@ -37,7 +39,7 @@ impl Opening<'_> {
     pub(super) fn check(&self) -> Result<(), StartError> {
         match self.sink {
             Sink::UpsertStore { table, key } => {
-                let checked = self.parts.tables.check(&self.key.tenant, table, key, &self.fields.clone().into());
+                let checked = self.parts.tables.check(&self.key.tenant, table, key, self.fields);
                 checked.map_err(|error| table_refused(&error))?;
             }
             Sink::Log { .. } => {}
@@ -90,16 +92,16 @@ impl Opening<'_> {
     fn panes(&self) -> Result<Box<dyn ResultSink>, StartError> {
         match self.sink {
             Sink::UpsertStore { table, key } => {
-                let writer = Writer { job: self.key.name.to_string(), stamping: Stamping::default() };
-                let (tenant, fields, limit) = (&self.key.tenant, self.fields.clone().into(), self.limits.log_bytes);
-                let sink = self.parts.tables.sink(tenant, table, key, &fields, writer, limit);
+                let writer = Writer { job: self.key.name.to_string(), stamping: self.stamping };
+                let (tenant, limit) = (&self.key.tenant, self.limits.log_bytes);
+                let sink = self.parts.tables.sink(tenant, table, key, self.fields, writer, limit);
                 Ok(Box::new(sink.map_err(|error| table_refused(&error))?))
             }
             Sink::Log { log } => {
                 let stream = self.stream("sink.log", log)?;
                 let (parts, producer) = (self.parts, self.producer());
                 let (log, clock) = (Arc::clone(&parts.log), Arc::clone(&parts.clock));
-                let sink = LogResultSink::open(log, stream, producer, clock, self.fields, Stamping::default());
+                let sink = LogResultSink::open(log, stream, producer, clock, self.fields, self.stamping);
                 Ok(Box::new(sink.map_err(|error| sink_refused("sink.log", &error))?.within(self.limits.log_bytes)))
             }
             other => Err(not_there(other)),

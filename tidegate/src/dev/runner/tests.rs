@@ -16,7 +16,7 @@ use tidegate_sandbox::SandboxConfig;
 use tidegate_sink_sqlite::RowQuery;
 use tidegate_store::{Change, Expect, MemoryStore, MetaStore};
 use tidegate_tenancy::{Caller, Role, TenantLimits, TokenKeys};
-use tidegate_types::TenantId;
+use tidegate_types::{Stamp, TenantId};
 
 use super::*;
 use crate::clock::SystemClock;
@@ -128,7 +128,8 @@ impl Place {
 
     /// The rows of a table, by key.
     fn rows(&self, owner: &str, table: &str) -> Vec<serde_json::Value> {
-        let query = RowQuery { limit: 1000, ..RowQuery::default() };
+        let with = Stamp { version: true, ..Stamp::default() };
+        let query = RowQuery { limit: 1000, with, ..RowQuery::default() };
         let page = self.runner.parts.tables.rows(&tenant(owner), table, &query).expect("there is the table");
         page.rows.iter().map(|row| serde_json::from_slice(row).expect("JSON")).collect()
     }
@@ -164,7 +165,7 @@ fn job(owner: &str, name: &str, rest: &str) -> StartJob {
     );
     let pipeline = Arc::new(tidegate_pipeline::parse(&text).expect("a pipeline"));
     let key = JobKey { tenant: tenant(owner), name: name.parse().expect("a name") };
-    StartJob { key, version: 1, pipeline, components: Vec::new() }
+    StartJob { key, version: 1, restore_epoch: 1, pipeline, components: Vec::new() }
 }
 
 async fn end(run: Run) -> RunEnd {
@@ -219,11 +220,17 @@ async fn a_stopped_job_ends_with_its_windows_open_and_no_thread_left() {
     assert_eq!((rows.len(), rows[0]["pane"]["timing"].as_str()), (1, Some("EARLY")), "what was emitted is there");
     assert_eq!(place.runner.tenants.running(), 0, "the tenant's lanes have ended with its last job");
     // It can be started again, and begins at the start of its input.
-    let again = place.runner.start(job).await.expect("it runs again");
+    let next = StartJob { restore_epoch: 2, ..job.clone() };
+    let again = place.runner.start(next).await.expect("it runs again");
     place.until(&key, |status| status.account.read == 1).await;
     place.seal("acme");
     assert_eq!(end(again).await, RunEnd::Finished);
-    assert_eq!(place.rows("acme", "minutes")[0]["pane"]["timing"].as_str(), Some("ON_TIME"));
+    let row = &place.rows("acme", "minutes")[0];
+    assert_eq!(row["pane"]["timing"].as_str(), Some("ON_TIME"));
+    assert_eq!(row["version"], serde_json::json!({"precedence": 0, "restore_epoch": 2, "pane_index": 1}));
+    // Its table knows which start was the newest.
+    let stale = place.runner.start(job).await.map(drop).expect_err("an older start").to_string();
+    assert!(stale.starts_with("sink.table: table `minutes`: start 2 of job `minutes` has opened it"), "{stale}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

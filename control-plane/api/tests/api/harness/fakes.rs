@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tidegate_api::{RowOrder, RowPage, RowQuery, TableInfo, TablesError};
 use tidegate_coordinator::{
     FoundComponent, JobKey, JobRunner, Lag, RegistryDown, Run, RunAccount, RunEnd, RunStatus, StartError, StartJob,
@@ -124,6 +124,9 @@ impl tidegate_api::Tables for Tables {
             rows.sort_by_key(|row| text(&row["id"]));
         }
         let start = query.after.as_deref().map_or(Ok(0), str::parse::<usize>).map_err(|_| TablesError::BadPosition)?;
+        if query.with.version {
+            rows.iter_mut().for_each(|row| row["version"] = json!({"pane_index": 0}));
+        }
         let page: Vec<Bytes> = rows.iter().skip(start).take(query.limit).map(|row| row.to_string().into()).collect();
         let end = start + page.len();
         let follows = end < rows.len() || query.order == RowOrder::Changed;
