@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use tidegate_e2e::{Folder, parsed};
 
+/// Flags that change no output.
+const CUTS: [&[&str]; 3] = [&[], &["--batch-rows", "1"], &["--parallelism", "3", "--batch-rows", "2"]];
+
 fn example() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../guest-examples/market-aggregates")
 }
@@ -36,8 +39,9 @@ fn sorted(text: &str) -> Vec<String> {
 
 #[test]
 fn results_are_provisional_then_on_time_then_corrected() {
-    let expected = sorted(&fs::read_to_string(example().join("data/expected.ndjson")).expect("the example has results"));
-    for more in [&[][..], &["--batch-rows", "1"], &["--parallelism", "3", "--batch-rows", "2"]] {
+    let expected =
+        sorted(&fs::read_to_string(example().join("data/expected.ndjson")).expect("the example has results"));
+    for more in CUTS {
         let (results, review, summary) = run(more);
         assert_eq!(results, expected, "{more:?}");
         assert_eq!(review.len(), 1);
