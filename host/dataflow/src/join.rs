@@ -214,7 +214,7 @@ impl<R: Rule> JoinOperator<R> {
     /// Judges a row. What an accepted one brings is to be done.
     fn row(&self, round: &Round, side: JoinSide, row: usize, out: &mut OperatorOutput) -> Option<R::Task> {
         let input = round.inputs.of(side);
-        let time = input.batch.times[row];
+        let time = input.time(row);
         match self.rule.judge(time, self.core.watermark) {
             Judgement::TooLate => {
                 let record = input.batch.rows[row];

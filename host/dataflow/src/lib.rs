@@ -10,7 +10,6 @@ mod chain;
 pub mod channel;
 mod exchange;
 mod job;
-#[allow(dead_code, unused_imports, reason = "the graph of operators calls it")]
 mod join;
 mod keyed;
 mod map;

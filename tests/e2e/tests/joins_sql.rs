@@ -1,4 +1,4 @@
-//! Interval joins in `tidegate run` and in SQLite: the same pairs, and the same rows without a partner.
+//! Joins in `tidegate run` and in SQLite: the same pairs, and the same rows without a partner.
 //!
 //! SQL knows nothing of watermarks, so the database is given the one that each line was judged against: the least of what
 //! both files had come to before the line, in their one order of arrival.
@@ -246,5 +246,80 @@ fn windows_over_a_join_are_what_sql_computes() {
         assert_eq!(panes.into_iter().collect::<BTreeMap<_, _>>(), expected, "{case:?}");
         let late = parsed(&folder.read("late.ndjson"));
         assert!(late.iter().all(|line| line["operator"] == "pairs"), "{case:?}");
+    }
+}
+
+/// Rows in each of their windows that was not gone when they came, met by window.
+fn window_query(size: i64, slide: i64, lateness: i64) -> String {
+    let rows = |file: i64| {
+        format!(
+            "(SELECT line.*, at / {slide} * {slide} - step * {slide} AS start FROM line, step\n\
+             WHERE file = {file} AND step < {size} / {slide} AND start + {size} + {lateness} > watermark)"
+        )
+    };
+    format!(
+        "WITH step AS (SELECT value AS step FROM generated)\n\
+         SELECT l.id, r.id, l.start + {size} - 1 FROM {} AS l JOIN {} AS r ON l.key = r.key AND l.start = r.start",
+        rows(0),
+        rows(1)
+    )
+}
+
+#[test]
+fn pairs_of_windows_are_what_sql_computes() {
+    let lines = lines();
+    let database = database(&lines);
+    database.execute_batch("CREATE TABLE generated (value); INSERT INTO generated VALUES (0), (1), (2)").unwrap();
+    let folder = prepared(&lines);
+    for (size, slide, lateness) in
+        [(60_000, 60_000, 0), (60_000, 60_000, 15_000), (60_000, 20_000, 0), (60_000, 20_000, 15_000)]
+    {
+        let window = if size == slide {
+            format!("{{type: tumbling, size: {size}ms}}")
+        } else {
+            format!("{{type: sliding, size: {size}ms, slide: {slide}ms}}")
+        };
+        let case = Case { matching: "inner", lower: 0, upper: 0, lateness: 0 };
+        let pipeline = case.pipeline("sinks:\n  - {input: pairs, type: log, log: pairs-out}\n");
+        let pipeline = pipeline.replace("type: interval", &format!("type: window\n      window: {window}"));
+        let pipeline = pipeline.replace("      matching: inner\n      lower: 0s\n      upper: 0s\n", "");
+        let pipeline = pipeline.replace("allowed_lateness: 0s", &format!("allowed_lateness: {lateness}ms"));
+        let mut query = database.prepare(&window_query(size, slide, lateness)).unwrap();
+        let row = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
+        let mut expected: Pairs = query.query_map((), row).unwrap().collect::<rusqlite::Result<_>>().unwrap();
+        expected.sort_unstable();
+        assert!(!expected.is_empty());
+        for cut in [&["--parallelism", "1"][..], &["--parallelism", "3", "--batch-rows", "7"]] {
+            let done = run(&folder, &pipeline, cut);
+            assert!(by_tidegate(&done.stdout) == expected, "{window} {lateness} {cut:?}: {} pairs", expected.len());
+            let gone = |line: &Line, watermark: i64| line.at / slide * slide + size + lateness <= watermark;
+            let late = lines.iter().zip(watermarks(&lines)).filter(|(line, watermark)| gone(line, *watermark)).count();
+            assert_eq!(done.count("too_late"), u64::try_from(late).unwrap(), "{window} {lateness}");
+        }
+    }
+}
+
+/// Once the watermark has passed, nothing of what a join kept is left.
+#[test]
+fn the_state_of_a_join_drains() {
+    let lines = lines();
+    let folder = prepared(&lines);
+    let windows = "type: window, left: {input: impressions, key_by: [key]}, right: {input: clicks, key_by: [key]}";
+    let select = "select: {impression: left.impression, click: right.click}";
+    let more = format!(
+        "  - name: minutes\n    join: {{{windows}, window: {{type: sliding, size: 1m, slide: 20s}}, {select}}}\n\
+         sinks:\n  - {{input: pairs, type: log, log: pairs-out}}\n  - {{input: minutes, type: log, log: minutes-out}}\n"
+    );
+    let outputs = ["--output", "pairs=pairs.ndjson", "--output", "minutes=minutes.ndjson", "--report", "report.json"];
+    run(&folder, &CASES[3].pipeline(&more), &outputs);
+    let report: Value = serde_json::from_str(&folder.read("report.json")).unwrap();
+    let of = |name: &str| {
+        let operators = report["operators"].as_array().unwrap();
+        operators.iter().find(|operator| operator["id"] == name).unwrap_or_else(|| panic!("no {name} in {report}"))
+    };
+    for name in ["pairs", "minutes"] {
+        let [rows, bytes] = ["join_rows", "bytes"].map(|count| of(name)["peak"][count].as_u64().unwrap());
+        assert!(rows > 100 && bytes > 100 * rows, "{name} kept {rows} rows, {bytes} bytes");
+        assert_eq!((&of(name)["state"]["bytes"], &of(name)["state"]["keys"]), (&json!(0), &json!(0)), "{name}");
     }
 }
