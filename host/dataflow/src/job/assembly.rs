@@ -157,7 +157,8 @@ impl<'a, H: OpenHooks> Opening<'a, H> {
         let key = self.key(operator, input);
         let (of_aggregates, of_windows) =
             (self.named(operator, HookRole::Aggregate), self.named(operator, HookRole::Window));
-        let (mut aggregates, mut custom) = (VecDeque::new(), VecDeque::new());
+        let mut aggregates = VecDeque::new();
+        let mut custom: VecDeque<Box<dyn WindowHook>> = VecDeque::new();
         for _ in 0..self.subtasks {
             let open = of_aggregates.iter().map(|named| self.hooks.aggregate(named, &key, &input.fields));
             aggregates.push_back(open.collect::<Result<Vec<_>, _>>().map_err(AssemblyError::Hook)?);
@@ -169,7 +170,7 @@ impl<'a, H: OpenHooks> Opening<'a, H> {
                 custom.push_back(opened.map_err(AssemblyError::Hook)?);
             }
         }
-        let plan = custom.front().map(|hook: &Box<dyn WindowHook>| hook.plan());
+        let plan = custom.front().map(|hook| hook.plan());
         if let Some(plan) = plan {
             check_custom_chain(self.pipeline, operator, plan.decides, plan.emits)?;
         }
