@@ -216,7 +216,7 @@ fn a_run_loads_only_what_a_trusted_key_signed_under_the_pipelines_name() {
     refused("--trust acme.pub --tenant globex", ": tenant-mismatch: ");
     refused("--trust acme.pub --signature identity=pipeline.yaml", ": envelope-malformed: ");
     refused("--trust acme.pub --signature identity=none.json", "its signature none.json cannot be read");
-    refused("--trust acme.pub --output acme.pub", "cannot be used multiple times");
+    refused("--trust acme.pub --output acme.pub", "has a file already; keep one");
     folder.write("pipeline.yaml", PIPELINE.replace("identity@1.0.0", "identity@1.1.0"));
     refused("--trust acme.pub", ": version-mismatch: ");
     folder.write("pipeline.yaml", PIPELINE.replace("identity@1.0.0", "other@1.0.0"));
