@@ -58,7 +58,7 @@ pub trait Operator: Send {
 }
 
 /// What an operator emitted.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct OperatorOutput {
     /// Panes, in the order of their firing.
     pub panes: Vec<PaneBatch>,
@@ -70,12 +70,26 @@ pub struct OperatorOutput {
     pub account: Account,
     /// The records in `panes` and `rows`.
     records: usize,
+    /// With so many of them it is full.
+    limit: usize,
 }
 
 /// An output is full with so many records: what is emitted beyond goes on once they were taken.
 pub(crate) const RECORDS_BEFORE_PAUSE: usize = 1 << 14;
 
+impl Default for OperatorOutput {
+    fn default() -> Self {
+        Self::of(RECORDS_BEFORE_PAUSE)
+    }
+}
+
 impl OperatorOutput {
+    /// An empty output that is full with so many records.
+    pub(crate) fn of(limit: usize) -> Self {
+        let (panes, rows, sides) = (Vec::new(), Vec::new(), Vec::new());
+        Self { panes, rows, sides, account: Account::default(), records: 0, limit }
+    }
+
     /// Adds panes after the others.
     pub(crate) fn push(&mut self, panes: PaneBatch) {
         self.records += panes.infos.len();
@@ -88,9 +102,16 @@ impl OperatorOutput {
         self.rows.push(rows);
     }
 
+    /// The position of the last event that emitted something; none where no operator reads it.
+    pub(crate) fn last_position(&self) -> Option<u32> {
+        let panes = self.panes.iter().filter_map(|panes| panes.order.as_ref()?.positions.last());
+        let rows = self.rows.iter().filter_map(|rows| rows.order.as_ref()?.positions.last());
+        panes.chain(rows).copied().max()
+    }
+
     /// Whether the operator is to pause.
     pub(crate) fn is_full(&self) -> bool {
-        self.records >= RECORDS_BEFORE_PAUSE
+        self.records >= self.limit
     }
 }
 

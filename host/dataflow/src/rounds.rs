@@ -1,9 +1,13 @@
-//! The inputs of an operator's subtask: pieces of several senders, put together to whole rounds in one order.
+//! The inputs of an operator's subtask: pieces of several senders, put together in one order.
 //!
-//! A round is what one source batch leads to. Each sender of an input sends any number of pieces of it, and with the last its
-//! progress. Invariants: a round is worked through only once every sender of every input has sent all of it, and its rows
-//! stand in the order of their events, those of one event by the key that emitted them: so no result depends on how many
-//! subtasks sent them. What is emitted between rounds (under a wall clock alone) goes on as soon as the rounds before it have.
+//! A round is what one source batch leads to. Each sender of an input sends any number of pieces of it, in the order of its
+//! events, each with the part of its progress that goes with it. A subtask works through a round in *stretches*: as far as
+//! every sender of every input has come. Usually that is the whole round; where much waits, it is less, so that what one
+//! source batch leads to need never be held at once.
+//!
+//! Invariants: a stretch ends between two events; its rows stand in the order of their events, those of one event by the key
+//! that emitted them: so no result depends on how many subtasks sent them. What is emitted between rounds (under a wall clock
+//! alone) goes on as soon as the rounds before it have.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,28 +21,33 @@ use tidegate_types::{
 use crate::channel::{Received, Receiver};
 use crate::route::Part;
 
+/// Beyond every position: all of a round is there.
+const WHOLE: u64 = u64::MAX;
+
 /// What senders send.
 #[derive(Debug)]
 pub(crate) struct Piece {
     pub(crate) parts: Vec<Part>,
+    /// What the sender's watermark and clock did since its last piece of the round.
+    pub(crate) progress: Arc<Progress>,
     pub(crate) ends: Ends,
 }
 
-/// What a piece ends.
-#[derive(Debug, Clone)]
+/// How far a piece goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ends {
-    /// Nothing: more of the round will come.
-    Nothing,
-    /// The round, with the sender's progress.
-    Round(Arc<Progress>),
-    /// Itself: it was emitted between rounds.
+    /// All of the round's events before this position were sent; more of the round will come.
+    Before(u32),
+    /// All of the round was sent.
+    Round,
+    /// It is of no round: it was emitted between two.
     Itself,
 }
 
 /// What is next.
 pub(crate) enum Next {
-    /// A round: a batch for each input, and the operator's progress.
-    Round(Vec<Batch>, Arc<Progress>),
+    /// A stretch of a round: a batch for each input, the operator's progress, and how far it goes.
+    Stretch(Vec<Batch>, Arc<Progress>, Ends),
     /// Rows between rounds: a batch for each input, without progress.
     Between(Vec<Batch>),
     /// Nothing yet.
@@ -50,112 +59,169 @@ pub(crate) enum Next {
 /// The inputs of a subtask.
 pub(crate) struct Inputs {
     inputs: Vec<Input>,
-    /// The operator's watermark after the last round.
+    /// The operator's watermark after the last stretch.
     watermark: Watermark,
+    /// The events before this position were worked through.
+    done: u64,
+    /// So many rows wait before less than a round is worked through.
+    most_waiting: usize,
 }
 
 struct Input {
     channels: Vec<Channel>,
     schema: Arc<Schema>,
-    /// Its watermark after the last round.
+    /// Its watermark after the last stretch.
     watermark: Watermark,
     /// Rows so far.
     arrived: u64,
 }
 
+/// What one sender has sent of the round under way.
 struct Channel {
     receiver: Receiver<Piece>,
-    /// Pieces that were received and not worked through: of one round, or one between rounds.
-    waiting: VecDeque<Piece>,
+    /// Parts that were received and not worked through.
+    waiting: Vec<Part>,
+    entries: VecDeque<ProgressEntry>,
+    /// Rows that wait.
+    rows: usize,
+    /// The sender has sent all events before this position.
+    known: u64,
+    /// Rows of no round, which are next.
+    between: Option<Piece>,
     ended: bool,
 }
 
 impl Channel {
-    /// Receives as much as belongs to what is next.
-    fn fill(&mut self) {
-        while !self.ended && self.next().is_none() {
-            match self.receiver.receive() {
-                Received::Element(piece) => self.waiting.push_back(piece),
-                Received::Empty => return,
-                Received::Ended => self.ended = true,
-            }
-        }
+    fn new(receiver: Receiver<Piece>) -> Self {
+        Self { receiver, waiting: Vec::new(), entries: VecDeque::new(), rows: 0, known: 0, between: None, ended: false }
     }
 
-    /// What the channel has whole at its front.
-    fn next(&self) -> Option<&Ends> {
-        match self.waiting.front().map(|piece| &piece.ends) {
-            Some(Ends::Itself) => Some(&Ends::Itself),
-            _ => self.waiting.back().map(|piece| &piece.ends).filter(|ends| matches!(ends, Ends::Round(_))),
+    /// Receives what is there, up to the end of the round, and while fewer than `rows` rows wait. Whether it got anything.
+    fn fill(&mut self, rows: usize) -> bool {
+        let mut got = false;
+        while !self.ended && self.known < WHOLE && self.between.is_none() && self.rows < rows {
+            match self.receiver.receive() {
+                Received::Element(piece) => self.keep(piece),
+                Received::Empty => break,
+                Received::Ended => self.ended = true,
+            }
+            got = true;
         }
+        got
+    }
+
+    fn keep(&mut self, piece: Piece) {
+        match piece.ends {
+            Ends::Itself => {
+                self.between = Some(piece);
+                return;
+            }
+            Ends::Before(position) => self.known = self.known.max(u64::from(position)),
+            Ends::Round => self.known = WHOLE,
+        }
+        self.rows += piece.parts.iter().map(|part| part.batch.len()).sum::<usize>();
+        self.waiting.extend(piece.parts);
+        self.entries.extend(&piece.progress.entries);
+    }
+
+    /// Takes the rows of events before `end`.
+    fn take(&mut self, end: u64) -> Vec<Part> {
+        if end == WHOLE {
+            self.rows = 0;
+            return std::mem::take(&mut self.waiting);
+        }
+        let mut taken = Vec::new();
+        for part in std::mem::take(&mut self.waiting) {
+            let (before, after) = part.split(end);
+            taken.extend(before);
+            self.waiting.extend(after);
+        }
+        self.rows = self.waiting.iter().map(|part| part.batch.len()).sum();
+        taken
+    }
+
+    /// Takes the changes that events before `end` bring.
+    fn take_entries(&mut self, end: u64) -> Progress {
+        let count = self.entries.partition_point(|entry| u64::from(entry.position) < end);
+        Progress { entries: self.entries.drain(..count).collect() }
     }
 }
 
 impl Inputs {
-    /// Inputs with these schemas and senders.
-    pub(crate) fn new(inputs: Vec<(Arc<Schema>, Vec<Receiver<Piece>>)>) -> Self {
-        let channel = |receiver| Channel { receiver, waiting: VecDeque::new(), ended: false };
+    /// Inputs with these schemas and senders. `most_waiting`: so many rows wait before less than a round is worked through.
+    pub(crate) fn new(inputs: Vec<(Arc<Schema>, Vec<Receiver<Piece>>)>, most_waiting: usize) -> Self {
         let input = |(schema, receivers): (Arc<Schema>, Vec<Receiver<Piece>>)| Input {
-            channels: receivers.into_iter().map(channel).collect(),
+            channels: receivers.into_iter().map(Channel::new).collect(),
             schema,
             watermark: Watermark::MIN,
             arrived: 0,
         };
-        Self { inputs: inputs.into_iter().map(input).collect(), watermark: Watermark::MIN }
+        Self { inputs: inputs.into_iter().map(input).collect(), watermark: Watermark::MIN, done: 0, most_waiting }
     }
 
-    /// The next round, once it is whole.
+    /// What is next, as far as it is there.
     pub(crate) fn next(&mut self) -> Next {
-        let mut whole = true;
-        let mut ended = true;
-        for (at, input) in self.inputs.iter_mut().enumerate() {
-            for (from, channel) in input.channels.iter_mut().enumerate() {
-                channel.fill();
-                match channel.next() {
-                    Some(Ends::Itself) => {
-                        let between = channel.waiting.pop_front().expect("it is at the front");
-                        return self.between(at, from, between);
-                    }
-                    Some(_) => ended = false,
-                    None => {
-                        whole = false;
-                        ended &= channel.ended;
-                    }
-                }
+        let most_waiting = self.most_waiting;
+        for channel in self.channels() {
+            channel.fill(most_waiting);
+        }
+        loop {
+            if let Some(next) = self.between() {
+                return next;
+            }
+            let end = self.channels().map(|channel| channel.known).min().unwrap_or(WHOLE);
+            let rows: usize = self.channels().map(|channel| channel.rows).sum();
+            if end == WHOLE || (end > self.done && rows >= most_waiting) {
+                return self.stretch(end);
+            }
+            // Only who is furthest behind can bring it on; the others wait, however much they have to send.
+            let behind = self.channels().filter(|channel| channel.known == end);
+            let got = behind.fold(false, |got, channel| channel.fill(usize::MAX) || got);
+            if !got {
+                let ended = self.channels().all(|channel| channel.ended);
+                return if ended { Next::Ended } else { Next::Nothing };
             }
         }
-        match (whole, ended) {
-            (true, _) => self.round(),
-            (_, true) => Next::Ended,
-            _ => Next::Nothing,
-        }
     }
 
-    fn between(&mut self, at: usize, from: usize, piece: Piece) -> Next {
-        debug_assert!(matches!(piece.ends, Ends::Itself), "channel {from} has rows between rounds at its front");
-        let mut pieces: Vec<Vec<Piece>> = self.inputs.iter().map(|_| Vec::new()).collect();
-        pieces[at].push(piece);
+    fn channels(&mut self) -> impl Iterator<Item = &mut Channel> {
+        self.inputs.iter_mut().flat_map(|input| &mut input.channels)
+    }
+
+    /// Rows of no round, if some are next.
+    fn between(&mut self) -> Option<Next> {
+        let find = |input: &mut Input| input.channels.iter_mut().find_map(|channel| channel.between.take());
+        let (at, piece) = self.inputs.iter_mut().enumerate().find_map(|(at, input)| Some((at, find(input)?)))?;
+        let mut parts: Vec<Vec<Part>> = self.inputs.iter().map(|_| Vec::new()).collect();
+        parts[at] = piece.parts;
         let nothing = Arc::new(Progress::default());
-        let batches = self.inputs.iter_mut().zip(pieces);
-        Next::Between(batches.map(|(input, pieces)| input.merge(pieces, &nothing)).collect())
+        let batches = self.inputs.iter_mut().zip(parts);
+        Some(Next::Between(batches.map(|(input, parts)| input.merge(parts, &nothing)).collect()))
     }
 
-    fn round(&mut self) -> Next {
+    /// The events before `end`, which every sender has sent.
+    fn stretch(&mut self, end: u64) -> Next {
         let mut batches = Vec::new();
         let mut progresses = Vec::new();
         for input in &mut self.inputs {
-            let pieces: Vec<Piece> =
-                input.channels.iter_mut().flat_map(|channel| std::mem::take(&mut channel.waiting)).collect();
-            let progress = pieces.iter().find_map(|piece| match &piece.ends {
-                Ends::Round(progress) => Some(Arc::clone(progress)),
-                Ends::Nothing | Ends::Itself => None,
-            });
-            let progress = progress.expect("the round is whole");
-            batches.push(input.merge(pieces, &progress));
+            // All senders of an input tell the same progress.
+            let mut told = input.channels.iter_mut().map(|channel| Arc::new(channel.take_entries(end)));
+            let progress = told.next().expect("every input has a sender");
+            told.for_each(drop);
+            let parts = input.channels.iter_mut().flat_map(|channel| channel.take(end)).collect();
+            batches.push(input.merge(parts, &progress));
             progresses.push(progress);
         }
         let progress = self.combine(progresses);
-        Next::Round(batches, progress)
+        let ends = match u32::try_from(end) {
+            Ok(position) => Ends::Before(position),
+            Err(_) => Ends::Round,
+        };
+        self.done = if ends == Ends::Round { 0 } else { end };
+        if ends == Ends::Round {
+            self.channels().for_each(|channel| channel.known = 0);
+        }
+        Next::Stretch(batches, progress, ends)
     }
 
     /// The operator's progress: the least of its inputs' watermarks, event by event.
@@ -183,9 +249,8 @@ impl Inputs {
 }
 
 impl Input {
-    /// One batch of all pieces.
-    fn merge(&mut self, pieces: Vec<Piece>, progress: &Arc<Progress>) -> Batch {
-        let mut parts: Vec<Part> = pieces.into_iter().flat_map(|piece| piece.parts).collect();
+    /// One batch of all parts.
+    fn merge(&mut self, mut parts: Vec<Part>, progress: &Arc<Progress>) -> Batch {
         let count: usize = parts.iter().map(|part| part.batch.len()).sum();
         let mut batch = match parts.len() {
             0 => empty(&self.schema),

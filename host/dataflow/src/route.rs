@@ -43,6 +43,23 @@ impl Part {
         Self { batch, emitters: None, stood: Stood::Source(watermark, clock) }
     }
 
+    /// The rows of events before the position, and the others; none where there is none.
+    pub(crate) fn split(self, position: u64) -> (Option<Self>, Option<Self>) {
+        let count = self.batch.positions.partition_point(|of| u64::from(*of) < position);
+        match count {
+            0 => (None, Some(self)),
+            _ if count == self.batch.len() => (Some(self), None),
+            _ => {
+                let (count, all) = (index32(count), index32(self.batch.len()));
+                let of = |rows: std::ops::Range<u32>| {
+                    let rows: Vec<u32> = rows.collect();
+                    self.with(&rows, self.batch.take(&rows))
+                };
+                (Some(of(0..count)), Some(of(count..all)))
+            }
+        }
+    }
+
     /// The rows at `indices` (ascending), with this batch in place of theirs.
     fn with(&self, indices: &[u32], batch: Batch) -> Self {
         let emitters = self.emitters.as_ref();

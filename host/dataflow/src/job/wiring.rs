@@ -7,9 +7,13 @@ use tidegate_connectors::{SourceBatch, SourceError};
 
 use super::{Job, Node, Subtask, targets};
 use crate::channel::{Receiver, Sender, Signal, channel};
+use crate::operator::RECORDS_BEFORE_PAUSE;
 use crate::rounds::{Inputs, Piece};
 use crate::route::InputId;
 use crate::task::{Emission, OperatorTask, Senders, SourceTask, Way, Ways};
+
+/// Records that a step emits for each row of a source batch, at most or nearly.
+const RECORDS_OF_A_ROW: usize = 16;
 
 /// Elements that a channel between two tasks holds.
 const CHANNEL_CAPACITY: usize = 4;
@@ -64,6 +68,8 @@ impl Job {
     pub fn into_tasks(self, input: Receiver<Result<SourceBatch, SourceError>>, signal: &Arc<Signal>) -> Tasks {
         let subtasks = self.nodes.iter().map(|node| (node.operator, node.subtasks.len())).collect();
         let mut channels = Channels { signal, subtasks, receivers: BTreeMap::new() };
+        // Small batches make small steps, so that tests of small inputs stop wherever a large one would.
+        let most_records = RECORDS_BEFORE_PAUSE.min(self.batch_rows.saturating_mul(RECORDS_OF_A_ROW));
         let (emitted, receiver) = channel(CHANNEL_CAPACITY, signal);
         let mut emissions = vec![receiver];
         let all: Vec<_> = self.ways.into_iter().collect();
@@ -71,7 +77,8 @@ impl Job {
         let outputs = channels.senders(&inputs);
         let ways = all.into_iter().map(Way::new).collect();
         let source = SourceTask::new(input, self.sources, ways, outputs, emitted);
-        let operators = self.nodes.into_iter().map(|node| tasks_of(node, &mut channels, &mut emissions)).collect();
+        let operators =
+            self.nodes.into_iter().map(|node| tasks_of(node, most_records, &mut channels, &mut emissions)).collect();
         Tasks { source, operators, emissions }
     }
 }
@@ -83,7 +90,12 @@ fn in_order(ways: &[Vec<crate::route::Route>]) -> Vec<InputId> {
     routes.into_iter().map(|route| route.to).collect()
 }
 
-fn tasks_of(node: Node, channels: &mut Channels<'_>, emissions: &mut Vec<Receiver<Emission>>) -> Vec<OperatorTask> {
+fn tasks_of(
+    node: Node,
+    most_records: usize,
+    channels: &mut Channels<'_>,
+    emissions: &mut Vec<Receiver<Emission>>,
+) -> Vec<OperatorTask> {
     let Node { operator: place, inputs, subtasks } = node;
     let task = |(at, subtask): (usize, Subtask)| {
         let Subtask { operator, sinks, rows, holds_back, routes } = subtask;
@@ -91,13 +103,13 @@ fn tasks_of(node: Node, channels: &mut Channels<'_>, emissions: &mut Vec<Receive
             .iter()
             .enumerate()
             .map(|(input, schema)| (Arc::clone(schema), channels.receivers(InputId { operator: place, input }, at)));
-        let inputs = Inputs::new(receivers.collect());
+        let inputs = Inputs::new(receivers.collect(), most_records);
         let outputs = channels.senders(&targets(&routes));
         let (emitted, receiver): (Sender<Emission>, _) = channel(CHANNEL_CAPACITY, channels.signal);
         emissions.push(receiver);
         let ways = Ways { sinks, rows, holds_back, routes, outputs };
         let number = tidegate_types::batch::index32(at);
-        OperatorTask::new(inputs, operator, ways, emitted, number)
+        OperatorTask::new(inputs, operator, ways, emitted, number, most_records)
     };
     subtasks.into_iter().enumerate().map(task).collect()
 }

@@ -20,13 +20,36 @@ pub struct OperatorTask {
     ways: Ways,
     emissions: Sender<Emission>,
     subtask: u32,
+    /// The most records, or nearly, that a step emits.
+    most_records: usize,
     now: OperatorStanding,
     /// What `now` was when it was last emitted, with the bytes of state.
     told: (OperatorStanding, u64),
     before_end: Option<OperatorStanding>,
     peak: StateSize,
-    /// The progress of the round whose output was full before it was done, and the wall clock when it came.
-    paused: Option<(Arc<Progress>, Ends, Option<EventTime>)>,
+    /// The stretch whose output was full before it was done.
+    paused: Option<UnderWay>,
+}
+
+/// A stretch that is being worked through.
+struct UnderWay {
+    progress: Arc<Progress>,
+    /// What the watermark of what is emitted and the clock do, as far as it was not sent yet.
+    own: Arc<Progress>,
+    ends: Ends,
+    /// The wall clock when it came.
+    came: Option<EventTime>,
+}
+
+impl UnderWay {
+    /// Takes the changes of events before this position.
+    fn take_before(&mut self, position: u32) -> Arc<Progress> {
+        let count = self.own.entries.partition_point(|entry| entry.position < position);
+        let (before, after) = self.own.entries.split_at(count);
+        let taken = Arc::new(Progress { entries: before.to_vec() });
+        self.own = Arc::new(Progress { entries: after.to_vec() });
+        taken
+    }
 }
 
 /// What leads out of an operator.
@@ -53,7 +76,7 @@ pub(crate) enum RowsOf {
 
 impl Ways {
     /// Sends what was emitted to sinks and along the routes.
-    fn send(&mut self, output: OperatorOutput, ends: &Ends) -> Result<Emission, TaskError> {
+    fn send(&mut self, output: OperatorOutput, progress: &Arc<Progress>, ends: Ends) -> Result<Emission, TaskError> {
         let OperatorOutput { panes, rows, sides, account, .. } = output;
         let mut results = Vec::new();
         let mut routed = Routed::new(self.outputs.len());
@@ -71,10 +94,10 @@ impl Ways {
                 self.forward(rows_part(schema, rows), &mut routed)?;
             }
         }
-        let nothing = matches!(ends, Ends::Nothing | Ends::Itself);
         for (senders, parts) in self.outputs.iter().zip(routed.dealt) {
-            if !(nothing && parts.is_empty()) {
-                deal(senders, parts, ends);
+            // How far a sender is must be known even if nothing comes of it; between rounds there is nothing to know.
+            if ends != Ends::Itself || !parts.is_empty() {
+                deal(senders, parts, progress, ends);
             }
         }
         results.extend(routed.results.into_iter().map(|(sink, rows)| (sink, Results::Rows(rows))));
@@ -98,9 +121,22 @@ impl OperatorTask {
         ways: Ways,
         emissions: Sender<Emission>,
         subtask: u32,
+        most_records: usize,
     ) -> Self {
         let (now, peak) = (OperatorStanding::START, StateSize::default());
-        Self { inputs, operator, ways, emissions, subtask, now, told: (now, 0), before_end: None, peak, paused: None }
+        Self {
+            inputs,
+            operator,
+            ways,
+            emissions,
+            subtask,
+            most_records,
+            now,
+            told: (now, 0),
+            before_end: None,
+            peak,
+            paused: None,
+        }
     }
 
     /// What the operator shows of itself.
@@ -116,25 +152,24 @@ impl OperatorTask {
         }
     }
 
-    /// Sends what came of a round, or of the part of it that is done. `came`: the wall clock when it came.
-    fn worked(
-        &mut self,
-        work: Work,
-        progress: Arc<Progress>,
-        ends: Ends,
-        came: Option<EventTime>,
-        output: OperatorOutput,
-    ) -> Result<(), TaskError> {
+    /// Sends what came of a stretch, or of the part of it that is done.
+    fn worked(&mut self, work: Work, mut stretch: UnderWay, output: OperatorOutput) -> Result<(), TaskError> {
         let emission = match work {
             Work::Done => {
-                self.note(&progress, came);
-                self.ways.send(output, &ends)?
+                self.note(&stretch.progress, stretch.came);
+                self.ways.send(output, &stretch.own, stretch.ends)?
             }
             Work::Paused => {
-                let part = if matches!(ends, Ends::Itself) { Ends::Itself } else { Ends::Nothing };
-                let emission = self.ways.send(output, &part)?;
-                self.paused = Some((progress, ends, came));
-                emission
+                // Events are worked through in order: those before the last one that emitted are done.
+                let sent = match (stretch.ends, output.last_position()) {
+                    (Ends::Itself, _) | (_, None) => self.ways.send(output, &Arc::default(), Ends::Itself)?,
+                    (_, Some(position)) => {
+                        let progress = stretch.take_before(position);
+                        self.ways.send(output, &progress, Ends::Before(position))?
+                    }
+                };
+                self.paused = Some(stretch);
+                sent
             }
         };
         self.emit(emission);
@@ -195,22 +230,23 @@ impl Task for OperatorTask {
         if !(self.emissions.has_credit() && self.ways.has_credit()) {
             return Ok(super::Progress::Waiting { until: None });
         }
-        let mut output = OperatorOutput::default();
-        if let Some((progress, ends, came)) = self.paused.take() {
+        let mut output = OperatorOutput::of(self.most_records);
+        if let Some(stretch) = self.paused.take() {
             let work = self.operator.resume(&mut output)?;
-            self.worked(work, progress, ends, came, output)?;
+            self.worked(work, stretch, output)?;
             return Ok(super::Progress::Worked);
         }
         match self.inputs.next() {
-            Next::Round(batches, progress) => {
+            Next::Stretch(batches, progress, ends) => {
                 let work = self.operator.process(batches, &progress, now, &mut output)?;
-                let ends = Ends::Round(self.own(&progress));
-                self.worked(work, progress, ends, now, output)?;
+                let own = self.own(&progress);
+                self.worked(work, UnderWay { progress, own, ends, came: now }, output)?;
             }
             Next::Between(batches) => {
                 let progress = Arc::new(Progress::default());
                 let work = self.operator.process(batches, &progress, now, &mut output)?;
-                self.worked(work, progress, Ends::Itself, now, output)?;
+                let own = Arc::clone(&progress);
+                self.worked(work, UnderWay { progress, own, ends: Ends::Itself, came: now }, output)?;
             }
             Next::Ended => {
                 let report = Some(TaskReport::Operator(self.report()));
@@ -220,7 +256,7 @@ impl Task for OperatorTask {
             Next::Nothing => match (now, self.operator.next_instant()) {
                 (Some(now), Some(next)) if now >= next => {
                     self.operator.advance_clock(now, &mut output)?;
-                    let emission = self.ways.send(output, &Ends::Itself)?;
+                    let emission = self.ways.send(output, &Arc::default(), Ends::Itself)?;
                     self.emit(emission);
                 }
                 (Some(_), next) => return Ok(super::Progress::Waiting { until: next }),

@@ -66,7 +66,7 @@ impl SourceTask {
         }
         for ((senders, parts), progress) in self.outputs.iter().zip(routed.dealt).zip(progresses) {
             let progress = progress.expect("every route leads out of a source");
-            deal(senders, parts, &Ends::Round(progress));
+            deal(senders, parts, &progress, Ends::Round);
         }
         let results = routed.results.into_iter().map(|(sink, rows)| (sink, Results::Rows(rows))).collect();
         let source = Some(self.sources.status(bytes));
@@ -83,13 +83,13 @@ impl SourceTask {
 }
 
 /// Sends to each subtask its parts. `parts`: batch by batch, of each one part for each subtask.
-pub(super) fn deal(senders: &Senders, parts: Vec<Part>, ends: &Ends) {
+pub(super) fn deal(senders: &Senders, parts: Vec<Part>, progress: &Arc<Progress>, ends: Ends) {
     let mut pieces: Vec<Vec<Part>> = senders.iter().map(|_| Vec::new()).collect();
     for (at, part) in parts.into_iter().enumerate() {
         pieces[at % senders.len()].push(part);
     }
     for (sender, parts) in senders.iter().zip(pieces) {
-        sender.send(Piece { parts, ends: ends.clone() });
+        sender.send(Piece { parts, progress: Arc::clone(progress), ends });
     }
 }
 
