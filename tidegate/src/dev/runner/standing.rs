@@ -91,6 +91,7 @@ impl Observer for Watching {
     fn rows(&mut self, _sink: usize, _rows: &RowBatch) {}
 
     fn progress(&mut self, progress: &RunProgress) {
+        self.0.state.note(progress.operators.iter().map(|operator| (&operator.operator, operator.state_bytes)));
         let mut latest = self.0.latest.lock().unwrap_or_else(PoisonError::into_inner);
         latest.account = progress.account;
         latest.watermark = progress.watermark;
