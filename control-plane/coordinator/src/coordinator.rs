@@ -92,15 +92,8 @@ impl Coordinator {
         policy: RestartPolicy,
     ) -> Self {
         let means = Arc::new(Means { records: Records::new(store), runner, clock, policy, kept_jobs: KEPT_JOBS });
-        Self {
-            inner: Arc::new(Inner {
-                components,
-                tenancy,
-                means,
-                turns: Turns::default(),
-                supervised: Mutex::default(),
-            }),
-        }
+        let (turns, supervised) = (Turns::default(), Mutex::default());
+        Self { inner: Arc::new(Inner { components, tenancy, means, turns, supervised }) }
     }
 
     /// Submits a pipeline (YAML or JSON text) and starts it. The same text submitted again gives the same job, and starts it

@@ -132,6 +132,37 @@ fn a_looping_guest_does_not_hold_the_process_up() {
     assert!(ratio < 10.0, "a calm stop took {calm:?}, one with a looping guest {looping:?}");
 }
 
+#[test]
+fn a_job_whose_windows_hold_more_than_its_tenant_may_have_ends_with_the_reason() {
+    let folder = Folder::new();
+    let platform = Platform::start(&folder.path().join("data"), 0);
+    let counts = "job: counts\nversion: 1\nsource:\n  log: events\n  timestamp_field: at\n  watermark: {strategy: ascending}\n\
+                  key_by: [mark]\nwindow: {type: tumbling, size: 1h}\naggregate: {n: {fn: count}}\n\
+                  sink: {type: log, log: counts-out}\n";
+    let long = "k".repeat(100);
+    let records = (0..150_000).fold(String::new(), |mut text, at| {
+        writeln!(text, "{{\"at\": {at}, \"mark\": \"{long}{at}\"}}").expect("a String takes everything");
+        text
+    });
+    let [small, large] =
+        [("small", "memory_bytes=16777216"), ("large", "memory_bytes=536870912")].map(|(name, limit)| {
+            let asker = tenant(&platform, &folder, name, &[limit]);
+            feed(&asker, &records);
+            submit(&asker, counts);
+            asker
+        });
+    let failed = until(&small, "counts", has_ended);
+    let reason = failed["reason"].as_str().expect("a reason");
+    assert_eq!(failed["state"], "failed", "{failed}");
+    assert!(reason.starts_with("state-too-large: operator `"), "{reason}");
+    assert!(reason.contains("its limit `memory_bytes` of 16777216") && reason.contains("keep fewer keys"), "{reason}");
+    // The same job of a tenant that may have more holds all of it, and goes on.
+    let all = until(&large, "counts", |job| job["account"]["accepted"].as_u64() == Some(150_000) || has_ended(job));
+    assert_eq!(all["state"], "running", "{all}");
+    large.must(&["stream", "seal", "events"]);
+    assert_eq!(until(&large, "counts", has_ended)["state"], "finished");
+}
+
 #[allow(clippy::disallowed_methods, reason = "two stops are compared, and a test that waits ends")]
 fn now() -> Instant {
     Instant::now()

@@ -265,6 +265,46 @@ fn an_append_goes_on_over_a_kill_and_a_restart_and_doubles_nothing() {
 }
 
 #[test]
+fn a_key_is_rotated_and_a_tenant_is_deleted_and_the_trail_says_so() {
+    let folder = Folder::new();
+    let platform = Platform::start(&folder.path().join("data"), 0);
+    let (acme, admin) = (tenant(&platform, &folder, "acme", "1.0.0"), admin(&platform, &folder));
+    let keys = || parsed(&acme.asker.must(&["key", "list", "acme", "--json"]));
+    let old = keys()[0]["id"].as_str().expect("an id").to_owned();
+    folder.tidegate(&["keygen", "--out", "next"]).success();
+    // Gone through again it changes nothing.
+    for _ in 0..2 {
+        acme.asker.must(&["key", "rotate", "acme", "next.pub", "--replaces", &old, "--days", "30"]);
+        let told: Vec<[bool; 2]> =
+            keys().iter().map(|key| ["revoked_at", "not_after"].map(|member| key[member].is_null())).collect();
+        assert_eq!(told, [[false, true], [true, false]], "{:?}", keys());
+    }
+    assert_eq!(acme.asker.must(&["key", "list", "acme", "--limit", "1", "--json"]).lines().count(), 1);
+    let envelope = acme.sign(&guest("campaign-metrics"), "acme", "campaign-metrics", "1.0.1");
+    let component = guest("campaign-metrics");
+    let [component, envelope] = [&component, &envelope].map(|path| path.to_str().expect("a plain path"));
+    let refused = acme.asker.tidegate(&["artifact", "push", component, "--signature", envelope]);
+    assert!(refused.refusal().contains("key-revoked"), "{}", refused.stderr);
+    folder.write("pipeline.yaml", PIPELINE);
+    acme.asker.must(&["stream", "create", "ad-events"]);
+    acme.asker.must(&["job", "submit", "pipeline.yaml"]);
+    let used = acme.asker.tidegate(&["stream", "delete", "ad-events"]);
+    assert!(used.refusal().contains("job `campaign-metrics` reads it; cancel the job first"), "{}", used.stderr);
+    let used = admin.tidegate(&["tenant", "delete", "acme"]);
+    assert!(used.refusal().contains("1 of its jobs run, `campaign-metrics` among them"), "{}", used.stderr);
+    acme.asker.must(&["job", "cancel", "campaign-metrics"]);
+    let again = acme.asker.must(&["job", "submit", "pipeline.yaml"]);
+    assert!(again.contains("is cancelled (cancelled by") && again.contains("raise `version`"), "{again}");
+    let trail = acme.asker.must(&["audit", "acme"]);
+    for action in ["key.add", "key.revoke", "artifact.upload", "job.submit", "job.cancel"] {
+        assert!(trail.contains(action), "{action}: {trail}");
+    }
+    admin.must(&["tenant", "delete", "acme"]);
+    assert!(acme.asker.tidegate(&["stream", "list"]).refusal().starts_with("unauthenticated: "));
+    assert!(admin.must(&["audit"]).contains("tenant.delete"));
+}
+
+#[test]
 fn a_second_platform_on_the_same_folder_is_refused() {
     let folder = Folder::new();
     let platform = Platform::start(&folder.path().join("data"), 0);

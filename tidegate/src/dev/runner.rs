@@ -8,6 +8,7 @@ mod guest_log;
 mod outputs;
 mod reasons;
 mod standing;
+mod states;
 mod tenants;
 
 use std::collections::BTreeMap;
@@ -160,10 +161,12 @@ fn set_going(
         lost("no thread to read the input on")
     })?;
     let control = running.control();
+    standing.state.runs(control.clone());
     let waits = {
         let key = key.clone();
         move || {
-            let end = end_of(&key, running.wait(), &host);
+            let ended = running.wait();
+            let end = end_of(&key, ended, &host, standing.state.ended());
             // The lanes end here, with the last job of the tenant.
             drop(host);
             standing.has_ended();

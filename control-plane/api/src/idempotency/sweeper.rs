@@ -40,13 +40,12 @@ impl Sweeper {
         for _ in 0..LOOKED_AT {
             let Some(oldest) = kept.iter().min_by_key(|(_, at)| **at).map(|(place, _)| place.clone()) else { break };
             let is_full = kept.len() >= MAX_KEPT;
-            match api.services.store.get(KIND, &oldest).await? {
-                Some(found) => match judge(&found, api.services.clock.now(), is_full) {
+            if let Some(found) = api.services.store.get(KIND, &oldest).await? {
+                match judge(&found, api.services.clock.now(), is_full) {
                     Fate::Goes => delete(api, &found).await?,
                     Fate::Stays => break,
                     Fate::Unread => {}
-                },
-                None => {}
+                }
             }
             kept.remove(&oldest);
         }

@@ -89,7 +89,7 @@ impl Assembly {
             .map_err(|error| invalid("source.log", error))?;
         let job = self.operators(parallelism, source.partitions().to_vec())?;
         let outputs = self.opening(&input, &JobStreams::of(self.pipeline()), &job).open()?;
-        let standing = Standing::new(parallelism, source.positions());
+        let standing = Standing::new(parallelism, source.positions(), self.host.states.job(&self.job.key));
         let observer = Some(Box::new(Watching(Arc::clone(&standing))) as _);
         // Both at once: the source wakes, and a search for a guilty record ends with the call that is under way.
         let no_more_calls = Arc::clone(&self.no_more_calls);

@@ -108,8 +108,17 @@ fn memory_used_up(host: &TenantHost) -> String {
     )
 }
 
-/// How a run ended, for the coordinator. What the tenant is not told goes to the operator's log.
-pub(super) fn end_of(key: &JobKey, ended: Result<Ended, RunError>, host: &TenantHost) -> RunEnd {
+/// How a run ended, for the coordinator: `verdict` is why it had to, if it had. What the tenant is not told goes to the
+/// operator's log.
+pub(super) fn end_of(key: &JobKey, ended: Result<Ended, RunError>, host: &TenantHost, verdict: Option<&str>) -> RunEnd {
+    match (ended, verdict) {
+        (Ok(Ended::Finished(_)), _) => RunEnd::Finished,
+        (_, Some(verdict)) => RunEnd::TenantFault { reason: verdict.to_owned() },
+        (ended, None) => end_by_itself(key, ended, host),
+    }
+}
+
+fn end_by_itself(key: &JobKey, ended: Result<Ended, RunError>, host: &TenantHost) -> RunEnd {
     match ended {
         Ok(Ended::Finished(_)) => RunEnd::Finished,
         Ok(Ended::Stopped(_)) => RunEnd::Stopped,

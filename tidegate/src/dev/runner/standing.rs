@@ -10,8 +10,12 @@ use tidegate_log::Log;
 use tidegate_types::{EventTime, PaneBatch, RowBatch, Watermark};
 use tidegate_worker::{Observer, RunProgress};
 
+use super::states::JobState;
+
 /// How far a run is.
 pub(super) struct Standing {
+    /// What its windows hold.
+    pub(super) state: JobState,
     parallelism: u32,
     positions: Arc<ReadPositions>,
     runs: AtomicBool,
@@ -28,9 +32,9 @@ struct Latest {
 
 impl Standing {
     /// Of a run that begins.
-    pub(super) fn new(parallelism: u32, positions: Arc<ReadPositions>) -> Arc<Self> {
+    pub(super) fn new(parallelism: u32, positions: Arc<ReadPositions>, state: JobState) -> Arc<Self> {
         let latest = Latest { account: Account::default(), watermark: Watermark::MIN, lag: Lag::default() };
-        Arc::new(Self { parallelism, positions, runs: AtomicBool::new(true), latest: Mutex::new(latest) })
+        Arc::new(Self { state, parallelism, positions, runs: AtomicBool::new(true), latest: Mutex::new(latest) })
     }
 
     pub(super) fn runs(&self) -> bool {
@@ -87,6 +91,7 @@ impl Observer for Watching {
     fn rows(&mut self, _sink: usize, _rows: &RowBatch) {}
 
     fn progress(&mut self, progress: &RunProgress) {
+        self.0.state.note(progress.operators.iter().map(|operator| (&operator.operator, operator.state_bytes)));
         let mut latest = self.0.latest.lock().unwrap_or_else(PoisonError::into_inner);
         latest.account = progress.account;
         latest.watermark = progress.watermark;

@@ -1,4 +1,4 @@
-//! What all jobs of a tenant share: its lanes, and the total of its instances' memory.
+//! What all jobs of a tenant share: its lanes, the total of its instances' memory, and the bound of its windows' state.
 //!
 //! Invariant: two tenants share neither. A tenant without a running job has no lanes; those that its next job gets are as
 //! many as its limit says then.
@@ -12,12 +12,16 @@ use tidegate_tenancy::TenantLimits;
 use tidegate_types::{Clock, TenantId};
 use tidegate_worker::Lanes;
 
+use super::states::States;
+
 /// A tenant's share of the machine, for as long as a job of it runs.
 pub(super) struct TenantHost {
     pub(super) lanes: Lanes,
     pub(super) memory: Arc<MemoryTotal>,
     /// The bytes of that total.
     pub(super) memory_bytes: u64,
+    /// What its jobs' windows hold.
+    pub(super) states: Arc<States>,
 }
 
 /// The hosts of all tenants that have running jobs.
@@ -44,7 +48,8 @@ impl TenantHosts {
         let count = NonZeroU32::new(limits.lanes).unwrap_or(NonZeroU32::MIN);
         let lanes = Lanes::start(&format!("{tenant}-"), count, Some(&self.clock))?;
         let memory = MemoryTotal::new(usize::try_from(limits.memory_bytes).unwrap_or(usize::MAX));
-        let host = Arc::new(TenantHost { lanes, memory, memory_bytes: limits.memory_bytes });
+        let states = States::new(Arc::clone(&memory), limits.memory_bytes);
+        let host = Arc::new(TenantHost { lanes, memory, memory_bytes: limits.memory_bytes, states });
         hosts.insert(tenant.clone(), Arc::downgrade(&host));
         Ok(host)
     }
