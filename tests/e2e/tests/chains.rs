@@ -176,3 +176,59 @@ fn accumulating_panes_that_come_again_feed_nothing() {
     assert!(refused.stderr.contains("operators[0].accumulation"), "{}", refused.stderr);
     assert!(refused.stderr.contains("by_minute"), "it names the consumer: {}", refused.stderr);
 }
+
+/// A window and a join that also reads what the window read: each record leads to about a hundred rows.
+const DIAMOND: &str = "job: diamond
+version: 1
+sources:
+  - {name: s, log: s, timestamp_field: at, watermark: {strategy: bounded_out_of_orderness, max_delay: 1s}}
+operators:
+  - name: seen
+    input: s
+    key_by: [user]
+    window: {type: sliding, size: 40s, slide: 400ms}
+    aggregate: {clicks: {fn: count}, cents: sum}
+  - name: pairs
+    join:
+      type: interval
+      left: {input: s, key_by: [user]}
+      right: {input: seen, key_by: [user]}
+      matching: full
+      lower: -20s
+      upper: 20s
+      select: {cents: left.cents, clicks: right.clicks, ended: right.window_end}
+  - name: by_cents
+    input: pairs
+    key_by: [cents]
+    window: {type: tumbling, size: 20s}
+    aggregate: {pairs: {fn: count}, clicks: sum, first: {fn: first, field: ended}, last: {fn: last, field: ended}}
+  - name: all
+    input: by_cents
+    key_by: []
+    window: {type: tumbling, size: 1m}
+    aggregate: {pairs: sum, clicks: sum}
+sinks:
+  - {input: by_cents, type: log, log: by-cents}
+  - {input: all, type: log, log: all}
+";
+
+#[test]
+fn two_ways_to_one_operator_give_the_same_at_every_speed() {
+    let folder = Folder::new();
+    folder.write("pipeline.yaml", DIAMOND);
+    let clicks: Vec<Click> = clicks(4).into_iter().map(|click| Click { cents: click.cents % 7, ..click }).collect();
+    folder.write("clicks.ndjson", lines(&clicks));
+    let run = |speed: &[&str]| {
+        let flags = ["run", "pipeline.yaml", "--input", "clicks.ndjson", "--arrival-field", "seen"];
+        let files = ["--output", "by_cents=by-cents.ndjson", "--output", "all=all.ndjson"];
+        let done = folder.tidegate(&[&flags[..], &files, speed].concat()).success();
+        let mut by_cents: Vec<String> = folder.read("by-cents.ndjson").lines().map(str::to_owned).collect();
+        by_cents.sort();
+        (done.summary(), by_cents, folder.read("all.ndjson"))
+    };
+    let expected = run(SPEEDS[0]);
+    assert!(expected.0["forwarded"].as_u64() > Some(20_000), "few rows go on: {}", expected.0);
+    for speed in &SPEEDS[1..] {
+        assert_eq!(run(speed), expected, "{speed:?}");
+    }
+}
