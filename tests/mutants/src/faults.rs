@@ -8,6 +8,7 @@ mod chains;
 mod custom;
 mod firings;
 mod joins;
+mod processors;
 mod records;
 mod sessions;
 mod slices;
@@ -74,6 +75,7 @@ pub fn all() -> Vec<Fault> {
         tasks::FAULTS,
         joins::FAULTS,
         chains::FAULTS,
+        processors::FAULTS,
     ];
     lists.into_iter().flatten().copied().collect()
 }

@@ -32,7 +32,7 @@ pub(crate) fn sorts(section: Option<&str>) -> Vec<Sort> {
     match section {
         None => vec![SHORT, GRAPHS, PROCESSORS],
         Some("6" | "9") => vec![GRAPHS],
-        Some("processors") => vec![PROCESSORS],
+        Some("12") => vec![PROCESSORS],
         Some(_) => vec![SHORT],
     }
 }

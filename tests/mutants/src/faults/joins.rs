@@ -9,17 +9,17 @@ const WINDOW: &str = "host/dataflow/src/join/window.rs";
 
 pub(super) const FAULTS: &[Fault] = &[
     Fault {
-        name: "interval-without-its-upper-end",
+        name: "interval-without-its-latest",
         section: "6",
-        breaks: "interval joins: a right row exactly `upper` after the left one is no partner",
+        breaks: "interval joins: the latest partner that a row can have is none",
         file: INTERVAL,
         find: "partners.range_mut(key, from, row.time.saturating_add(most))",
         replace: "partners.range_mut(key, from, row.time.saturating_add(most - 1))",
     },
     Fault {
-        name: "interval-without-its-lower-end",
+        name: "interval-without-its-earliest",
         section: "6",
-        breaks: "interval joins: a partner at the earliest time of all is none",
+        breaks: "interval joins: the earliest partner that a row can have is none",
         file: INTERVAL,
         find: "let first = (row.time.saturating_add(least), 0);",
         replace: "let first = (row.time.saturating_add(least + 1), 0);",

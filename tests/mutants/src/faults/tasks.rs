@@ -55,8 +55,8 @@ pub(super) const FAULTS: &[Fault] = &[
         section: "2",
         breaks: "a subtask that gets no row of a batch does not learn where the watermark moved",
         file: TASK,
-        find: "sender.send(Piece { parts, ends: ends.clone() });",
-        replace: "let idle = parts.iter().all(|part| part.batch.is_empty()) && matches!(ends, Ends::Round(_));\nlet ends = if idle { Ends::Round(Arc::default()) } else { ends.clone() };\nsender.send(Piece { parts, ends });",
+        find: "sender.send(Piece { parts, progress: Arc::clone(progress), ends });",
+        replace: "let idle = parts.iter().all(|part| part.batch.is_empty());\nlet told = if idle { Arc::default() } else { Arc::clone(progress) };\nsender.send(Piece { parts, progress: told, ends });",
     },
     Fault {
         name: "rows-dealt-in-turn",

@@ -1,0 +1,49 @@
+//! Faults against section 12: processors, their state and their timers.
+
+use super::Fault;
+
+const ACCESS: &str = "host/dataflow/src/process/access.rs";
+const STORE: &str = "host/dataflow/src/process/store.rs";
+
+pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        name: "timer-before-expiry",
+        section: "12",
+        breaks: "processors: at one time a timer fires before state of that time is gone",
+        file: STORE,
+        find: "event.is_none_or(|event| at <= event.time) => Some(Due::Expiry)",
+        replace: "event.is_none_or(|event| at < event.time) => Some(Due::Expiry)",
+    },
+    Fault {
+        name: "life-counts-from-the-last-row",
+        section: "12",
+        breaks: "processors: a late row shortens the life of its key's state",
+        file: STORE,
+        find: "*latest = (*latest).max(Some(time));",
+        replace: "*latest = Some(time);",
+    },
+    Fault {
+        name: "state-outlives-its-time",
+        section: "12",
+        breaks: "processors: what a late row writes past its key's time lasts 1 ms longer",
+        file: STORE,
+        find: "while self.next_expiry(key).is_some_and(|at| watermark.reached(at)) {",
+        replace: "while self.next_expiry(key).is_some_and(|at| watermark.reached(at.saturating_add(1))) {",
+    },
+    Fault {
+        name: "passed-timer-waits",
+        section: "12",
+        breaks: "processors: a timer set at or before the watermark does not fire before the next row",
+        file: ACCESS,
+        find: "self.early[index(key)] = true;",
+        replace: "self.early[index(key)] = false;",
+    },
+    Fault {
+        name: "timer-past-its-time",
+        section: "12",
+        breaks: "processors: an event timer at the watermark is not due yet",
+        file: STORE,
+        find: "let event = self.next_timer(key, TimerClock::Event).filter(|timer| reach.watermark.reached(timer.time));",
+        replace: "let event = self.next_timer(key, TimerClock::Event).filter(|timer| reach.watermark.reached(timer.time.saturating_add(1)));",
+    },
+];
