@@ -1,11 +1,12 @@
 //! `[NAME=]FILE` flags of a run: which of the pipeline's sources a file is read for, and which sink's results one takes.
 //!
-//! The name may be left out where there is one only; then a flag that begins with something else and `=` is a file's name.
+//! The name may be left out where there is one only. In the short form, whose parts have no names, a flag that begins with
+//! something else and `=` is a file's name.
 
 use std::collections::BTreeMap;
 
 use tidegate_connectors::{Input, Output};
-use tidegate_pipeline::Pipeline;
+use tidegate_pipeline::{Form, Pipeline};
 use tidegate_types::Value;
 
 use crate::failure::Failure;
@@ -28,7 +29,7 @@ pub(super) struct SourceFile {
 pub(super) fn inputs(pipeline: &Pipeline, flags: &[String]) -> Result<Vec<SourceFile>, Failure> {
     let names: Vec<&str> = pipeline.sources.iter().map(|source| source.name.as_str()).collect();
     let file = |flag: &String| {
-        let (source, file) = split(INPUT, "source", &names, flag)?;
+        let (source, file) = split(INPUT, "source", &names, pipeline.form, flag)?;
         Ok(SourceFile { source, input: Input::from_flag(file) })
     };
     let files = flags.iter().map(file).collect::<Result<Vec<_>, Failure>>()?;
@@ -66,7 +67,7 @@ pub(super) fn outputs(pipeline: &Pipeline, flags: &[String]) -> Result<Vec<Outpu
     let names: Vec<&str> = pipeline.sinks.iter().map(|sink| sink.name.as_str()).collect();
     let mut outputs: Vec<Option<Output>> = vec![None; names.len()];
     for flag in flags {
-        let (sink, file) = split(OUTPUT, "sink", &names, flag)?;
+        let (sink, file) = split(OUTPUT, "sink", &names, pipeline.form, flag)?;
         if outputs[sink].replace(Output::from_flag(file)).is_some() {
             let name = names[sink];
             return Err(Failure::invalid(format!("{OUTPUT} {flag}: the sink `{name}` has a file already; keep one")));
@@ -87,7 +88,7 @@ pub(super) fn outputs(pipeline: &Pipeline, flags: &[String]) -> Result<Vec<Outpu
 }
 
 /// The place of the name that a flag begins with, and its file.
-fn split<'a>(flag: &str, what: &str, names: &[&str], text: &'a str) -> Result<(usize, &'a str), Failure> {
+fn split<'a>(flag: &str, what: &str, names: &[&str], form: Form, text: &'a str) -> Result<(usize, &'a str), Failure> {
     let named = text.split_once('=').and_then(|(name, file)| {
         let place = names.iter().position(|other| *other == name)?;
         Some((place, file))
@@ -95,7 +96,11 @@ fn split<'a>(flag: &str, what: &str, names: &[&str], text: &'a str) -> Result<(u
     match named {
         Some((_, "")) => Err(Failure::invalid(format!("{flag} {text}: no file is named after the `=`"))),
         Some(named) => Ok(named),
-        None if names.len() == 1 => Ok((0, text)),
+        None if names.len() == 1 && !(form == Form::Long && begins_with_a_name(text)) => Ok((0, text)),
+        None if names.len() == 1 => Err(Failure::invalid(format!(
+            "{flag} {text}: the pipeline's {what} is called `{}`; write {flag} {}=FILE, or {flag} ./{text} for a file of that name",
+            names[0], names[0]
+        ))),
         None => {
             let known = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
             Err(Failure::invalid(format!(
@@ -103,6 +108,13 @@ fn split<'a>(flag: &str, what: &str, names: &[&str], text: &'a str) -> Result<(u
             )))
         }
     }
+}
+
+/// Whether a flag reads like `NAME=FILE`.
+fn begins_with_a_name(text: &str) -> bool {
+    let of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    text.split_once('=')
+        .is_some_and(|(name, _)| !name.is_empty() && !name.starts_with('.') && name.bytes().all(of_name))
 }
 
 #[cfg(test)]
@@ -155,5 +167,10 @@ sinks:
         assert!(output(&["one=x"]).contains("add --output two=FILE"));
         assert!(output(&["one=x", "one=y", "two=z"]).contains("keep one"));
         assert!(output(&[]).contains("add --output one=FILE"));
+        let one = GRAPH.replace("  - {name: two, input: pairs, type: log, log: more}\n", "");
+        let one = tidegate_pipeline::parse(&one).expect("a graph").pipeline;
+        let said = refused(outputs(&one, &texts(&["zz=o"])).map(|_| ()));
+        assert!(said.contains("is called `one`") && said.contains("./zz=o"), "{said}");
+        assert_eq!(outputs(&one, &texts(&["./zz=o"])), Ok(vec![Output::from_flag("./zz=o")]));
     }
 }
