@@ -2,7 +2,6 @@
 
 use tidegate_types::EventTime;
 use tidegate_types::hooks::{StateMisuse, StateResult};
-use tidegate_types::time::is_record_time;
 use wasmtime::Result;
 use wasmtime::component::Linker;
 
@@ -22,9 +21,6 @@ fn set(mut store: Context<'_>, (timer, keys, times): (u32, Vec<u32>, Vec<EventTi
         let name = checked(lent, timer, &keys)?;
         if times.len() != keys.len() {
             return Err(wrong_rows(name, format!("{} times for {} keys", times.len(), keys.len())));
-        }
-        if let Some(time) = times.iter().find(|time| !is_record_time(**time)) {
-            return Err(wrong_rows(name, format!("the time {time} is not in the years 1 to 9999")));
         }
         lent.access.set_timer(timer, &keys, &times)?;
         Ok(((), Load::default()))

@@ -270,8 +270,8 @@
 //! - **Order.** Rows of one key come in order of arrival, late ones too: compare times yourself where it matters. A timer that is set to a time that has passed
 //!   fires after the row that set it, before the next.
 //! - **The time of a timer's row** is the timer's, unless the row has a `#[row(time)]` field. Rows of a processing timer need one.
-//! - **At the end of the input** the watermark passes every time: all event timers fire, those too that their own firing sets. A timer that
-//!   always sets itself again never ends.
+//! - **At the end of the input** the watermark passes every time: all event timers fire, also one that is set to `i64::MAX`. A timer that
+//!   always sets itself again without getting further is stopped after 1,000 times (`timer-loop` among the dead letters).
 //! - **Fuel and size.** Each entry that is read or written costs about a thousand units, and one a byte. One call may write
 //!   8 MiB in all, and read as much at once.
 //!

@@ -136,7 +136,7 @@ pub enum StateMisuse {
         count: usize,
     },
     /// Lists of different lengths, or columns that the plan does not declare.
-    #[error("state `{state}`: {detail}")]
+    #[error("`{state}`: {detail}")]
     WrongRows {
         /// The state's or the timer's name.
         state: String,

@@ -185,8 +185,6 @@ pub enum Evil {
     StateThenTrap,
     /// Sets a timer that the plan does not declare.
     TimerNumber,
-    /// Sets a timer to a time after the year 9999.
-    TimerTime,
     /// Sets two timers to one time.
     TimerShort,
     /// Sets a timer without end.

@@ -53,7 +53,6 @@ pub(crate) fn misuse(evil: Evil, state: &dyn KeyedState, keys: u32) {
             panic!("evil panic");
         }
         Evil::TimerNumber => state.set_timer(99, &[0], &[0]),
-        Evil::TimerTime => state.set_timer(SOON, &[0], &[i64::MAX]),
         Evil::TimerShort => state.set_timer(SOON, &[0, 0], &[1]),
         Evil::TimerFlood => loop {
             state.set_timer(SOON, &[0], &[0]);
