@@ -23,7 +23,7 @@ use crate::decide::{Admitted, RestartPolicy, Standing, Wish, Writes, admit_kept,
 use crate::error::{JobError, SubmitError};
 use crate::record::{Held, JobRecord, Records};
 use crate::runner::{JobKey, JobRunner, StartJob};
-use crate::streams::{JobStreams, table_of};
+use crate::streams::JobStreams;
 use crate::submit;
 use crate::supervisor::{Means, Supervisor, statuses};
 use crate::view::{JobState, JobView};
@@ -134,7 +134,7 @@ impl Coordinator {
         let components = submit::resolve(&self.inner.components, &key.tenant, &parsed).await?;
         // What the quota refuses is not worth the fetching of its components.
         let (live, limit) = (self.records().live(&key.tenant).await?, self.jobs_allowed(&key.tenant).await?);
-        admit_live(&live.value, key.name.as_str(), Writes::of(&parsed.pipeline), limit)?;
+        admit_live(&live.value, key.name.as_str(), &Writes::of(&parsed.pipeline), limit)?;
         let pipeline = Arc::new(parsed);
         let job = StartJob { key, version, restore_epoch: 0, pipeline: Arc::clone(&pipeline), components };
         let checked = self.inner.means.runner.check(&job).await;
@@ -161,6 +161,7 @@ impl Coordinator {
         let key = job.key.clone();
         let (tenant, name) = (&key.tenant, key.name.as_str());
         let limit = self.jobs_allowed(tenant).await?;
+        let writes = Writes::of(&job.pipeline.pipeline);
         let record = JobRecord {
             tenant: tenant.as_str().to_owned(),
             name: name.to_owned(),
@@ -168,7 +169,7 @@ impl Coordinator {
             text: text.to_owned(),
             components: job.components,
             streams: JobStreams::of(&job.pipeline.pipeline),
-            table: table_of(&job.pipeline.pipeline).map(str::to_owned),
+            table: writes.tables.first().cloned(),
             warnings: job.pipeline.warnings.iter().map(ToString::to_string).collect(),
             state: JobState::Submitted,
             reason: None,
@@ -186,7 +187,7 @@ impl Coordinator {
                 Known::Standing(standing) => *standing,
             };
             let live = self.records().live(tenant).await?;
-            let value = admit_live(&live.value, name, Writes::of(&job.pipeline.pipeline), limit)?;
+            let value = admit_live(&live.value, name, &writes, limit)?;
             let mut live = Held { version: live.version, value };
             let pruned = match standing {
                 Some(_) => Vec::new(),

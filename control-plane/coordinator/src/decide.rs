@@ -14,7 +14,7 @@ use tidegate_types::EventTime;
 use crate::error::SubmitError;
 use crate::record::{Held, JobRecord};
 use crate::runner::RunEnd;
-use crate::streams::table_of;
+use crate::streams::JobStreams;
 use crate::view::JobState;
 
 /// When a job that the platform failed is started again.
@@ -104,10 +104,10 @@ fn restart(reason: String, restarts: u32, ran_ms: i64, policy: &RestartPolicy) -
     After::Restart { pause: policy.pause(restarts), restarts, reason }
 }
 
-/// A tenant's live jobs, each with the table that it writes.
+/// A tenant's live jobs, each with the tables that it writes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct LiveJobs {
-    pub(crate) jobs: BTreeMap<String, Option<String>>,
+    pub(crate) jobs: BTreeMap<String, LiveTables>,
     /// The precedences that are not 0.
     #[serde(default)]
     pub(crate) precedences: BTreeMap<String, i32>,
@@ -136,6 +136,27 @@ impl LiveJobs {
     pub(crate) fn forget(&mut self, jobs: &[Held<JobRecord>]) {
         let starts = jobs.iter().map(|job| job.value.starts);
         self.forgotten_starts = starts.fold(self.forgotten_starts, u64::max);
+    }
+}
+
+/// The tables of a live job. Written down as a list; before a job could have several, as one name or null.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "StoredTables")]
+pub(crate) struct LiveTables(pub(crate) Vec<String>);
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredTables {
+    Several(Vec<String>),
+    One(Option<String>),
+}
+
+impl From<StoredTables> for LiveTables {
+    fn from(stored: StoredTables) -> Self {
+        match stored {
+            StoredTables::Several(tables) => Self(tables),
+            StoredTables::One(table) => Self(table.into_iter().collect()),
+        }
     }
 }
 
@@ -188,26 +209,25 @@ pub(crate) fn admit_version(
     Ok(Admitted::New)
 }
 
-/// What a job writes: a table, and how its rows stand against those of others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Writes<'a> {
-    pub(crate) table: Option<&'a str>,
+/// What a job writes: its tables, and how their rows stand against those of others.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Writes {
+    pub(crate) tables: Vec<String>,
     pub(crate) precedence: i32,
 }
 
-impl<'a> Writes<'a> {
-    pub(crate) fn of(pipeline: &'a Pipeline) -> Self {
-        Self { table: table_of(pipeline), precedence: pipeline.precedence }
+impl Writes {
+    pub(crate) fn of(pipeline: &Pipeline) -> Self {
+        Self { tables: JobStreams::of(pipeline).tables(), precedence: pipeline.precedence }
     }
 }
 
 /// Adds a job to the live ones.
-pub(crate) fn admit_live(live: &LiveJobs, job: &str, writes: Writes<'_>, limit: u32) -> Result<LiveJobs, SubmitError> {
-    let Writes { table, precedence } = writes;
-    let is_taken_by = |(name, written): &(&String, &Option<String>)| {
-        *name != job && table.is_some() && written.as_deref() == table && live.precedence(name) == precedence
-    };
-    if let (Some((other, _)), Some(table)) = (live.jobs.iter().find(is_taken_by), table) {
+pub(crate) fn admit_live(live: &LiveJobs, job: &str, writes: &Writes, limit: u32) -> Result<LiveJobs, SubmitError> {
+    let Writes { tables, precedence } = writes;
+    let others = live.jobs.iter().filter(|(name, _)| *name != job && live.precedence(name) == *precedence);
+    let mut taken = others.flat_map(|(name, written)| written.0.iter().map(move |table| (name, table)));
+    if let Some((other, table)) = taken.find(|(_, table)| tables.contains(table)) {
         let reason = format!(
             "table `{table}` is written by job `{other}` with the same precedence, {precedence}, so that neither's rows are \
              newer; name another table, cancel that job, or give this one another `precedence`"
@@ -216,9 +236,9 @@ pub(crate) fn admit_live(live: &LiveJobs, job: &str, writes: Writes<'_>, limit: 
     }
     let mut next = live.clone();
     next.remove(job);
-    next.jobs.insert(job.to_owned(), table.map(str::to_owned));
-    if precedence != 0 {
-        next.precedences.insert(job.to_owned(), precedence);
+    next.jobs.insert(job.to_owned(), LiveTables(tables.clone()));
+    if *precedence != 0 {
+        next.precedences.insert(job.to_owned(), *precedence);
     }
     if u32::try_from(next.jobs.len()).unwrap_or(u32::MAX) > limit {
         return Err(SubmitError::Quota { limit });

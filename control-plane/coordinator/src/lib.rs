@@ -22,5 +22,5 @@ pub use error::{JobError, SubmitError};
 pub use runner::{
     JobKey, JobRunner, Lag, ResolvedComponent, Run, RunAccount, RunEnd, RunPanes, RunStatus, StartError, StartJob,
 };
-pub use streams::{JobStreams, table_of};
+pub use streams::{JobStreams, NamedResult, NamedStream, streams_written};
 pub use view::{JobState, JobView};

@@ -66,14 +66,28 @@ impl JobRecord {
             ended_at: self.ended_at,
             last_checkpoint: None,
             lag: status.as_ref().map(|status| status.lag),
+            source_lags: status.as_ref().map(|status| status.source_lags.clone()).unwrap_or_default(),
             watermark: status.as_ref().and_then(|status| status.watermark),
             watermark_lag_ms: status.as_ref().and_then(|status| status.watermark_lag_ms),
             account: status.as_ref().map(|status| status.account),
-            streams: self.streams.clone(),
+            streams: self.streams_and_tables(),
             table: self.table.clone(),
             components: self.components.clone(),
             warnings: self.warnings.clone(),
         }
+    }
+}
+
+impl JobRecord {
+    /// What it reads and writes. A record of a job that had one sink tells its table apart from its streams.
+    fn streams_and_tables(&self) -> JobStreams {
+        let mut streams = self.streams.clone();
+        if streams.tables().is_empty()
+            && let Some(result) = streams.results.first_mut()
+        {
+            result.table = self.table.clone();
+        }
+        streams
     }
 }
 

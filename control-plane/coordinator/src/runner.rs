@@ -112,9 +112,12 @@ pub enum RunEnd {
 pub struct RunStatus {
     /// Tasks that share the work of the windows.
     pub parallelism: u32,
-    /// What is in the input stream and not read yet.
+    /// What is in the input streams and not read yet.
     pub lag: Lag,
-    /// The source's watermark, ms since the epoch; none for both infinities.
+    /// The same of each source, in the order of the pipeline.
+    #[serde(default)]
+    pub source_lags: Vec<Lag>,
+    /// The sources' watermark (of several the least), ms since the epoch; none for both infinities.
     pub watermark: Option<EventTime>,
     /// How far the watermark trails the clock, ms; negative if it is ahead.
     pub watermark_lag_ms: Option<i64>,
@@ -131,14 +134,17 @@ pub struct Lag {
     pub age_ms: i64,
 }
 
-/// What became of records: `read + expanded = accepted + filtered + too_late + duplicate + rejected`.
+/// What became of records: `read + expanded + forwarded = accepted + filtered + too_late + duplicate + rejected`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RunAccount {
-    /// Records read from the source.
+    /// Records read from the sources.
     pub read: u64,
-    /// Rows that a map hook added.
+    /// Rows that map hooks added.
     pub expanded: u64,
-    /// Rows accumulated into a window.
+    /// Rows that operators handed to others; none of a pipeline in the short form, which has one operator.
+    #[serde(default)]
+    pub forwarded: Option<u64>,
+    /// Rows that an operator took: accumulated into a window, joined, processed, or written to a sink.
     pub accepted: u64,
     /// Records that a map hook dropped on purpose.
     pub filtered: u64,
@@ -156,6 +162,9 @@ pub struct RunAccount {
     pub panes: RunPanes,
     /// Retractions of panes.
     pub retractions: u64,
+    /// Rows that are no panes, written to sinks; none of a pipeline in the short form.
+    #[serde(default)]
+    pub emitted: Option<u64>,
 }
 
 /// Panes by timing.

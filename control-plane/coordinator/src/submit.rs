@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use tidegate_pipeline::{ComponentRef, NamedHook, Parsed, Pipeline, PipelineError, parse};
+use tidegate_pipeline::{ComponentRef, NamedHook, Parsed, PipelineError, parse};
 use tidegate_types::{Name, TenantId};
 
 use crate::components::Components;
@@ -17,21 +17,8 @@ use crate::streams::check_names;
 pub(crate) fn read(text: &str) -> Result<(Parsed, Name), SubmitError> {
     let parsed = parse(text).map_err(refused)?;
     parsed.check_supported().map_err(refused)?;
-    one_of_each(&parsed)?;
     let name = check_names(&parsed.pipeline).map_err(|error| wrong(&parsed, &error.path, error.reason))?;
     Ok((parsed, name))
-}
-
-/// Deployed jobs have one source and one sink so far.
-fn one_of_each(parsed: &Parsed) -> Result<(), SubmitError> {
-    let Pipeline { sources, sinks, .. } = &parsed.pipeline;
-    let what = if sources.len() > 1 { "sources" } else { "sinks" };
-    if sources.len() > 1 || sinks.len() > 1 {
-        let reason =
-            format!("the platform runs jobs with one of {what} so far; `tidegate run` takes several, over files");
-        return Err(wrong(parsed, what, reason));
-    }
-    Ok(())
 }
 
 fn refused(error: PipelineError) -> SubmitError {

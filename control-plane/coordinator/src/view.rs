@@ -69,17 +69,19 @@ pub struct JobView {
     pub ended_at: Option<EventTime>,
     /// State is not kept yet: always null. A restarted job begins at the start of its input.
     pub last_checkpoint: Option<EventTime>,
-    /// How far it is behind its input; none until it ran.
+    /// How far it is behind its inputs; none until it ran.
     pub lag: Option<Lag>,
-    /// The source's watermark, ms since the epoch; none before the first claim and after the end of the input.
+    /// The same of each source, in the order of the pipeline; empty until it ran.
+    pub source_lags: Vec<Lag>,
+    /// The sources' watermark (of several the least), ms since the epoch; none before the first claim and after the end of the input.
     pub watermark: Option<EventTime>,
     /// How far the watermark trails the clock, ms.
     pub watermark_lag_ms: Option<i64>,
     /// What became of the records that the present (or last) run has read; none until it ran.
     pub account: Option<RunAccount>,
-    /// The streams that it reads and writes.
+    /// The streams and tables that it reads and writes.
     pub streams: JobStreams,
-    /// The table that it writes.
+    /// The first table that it writes.
     pub table: Option<String>,
     /// The components that it runs.
     pub components: Vec<ResolvedComponent>,

@@ -12,7 +12,7 @@ pub mod stop;
 pub use files::{
     FileResultSink, FileSideSink, FileSourceConfig, Input, OpenOutput, Output, open_files, refuse_overlaps,
 };
-pub use log::{Lag, LogResultSink, LogSideSink, LogSource, ReadPositions, Start};
+pub use log::{Lag, LogResultSink, LogSideSink, LogSource, ReadPositions, SideByOperator, Start};
 pub use sink::{ResultSink, SideSink, SinkError};
 pub use source::{ErrorKind, Source, SourceBatch, SourceError};
 pub use stop::StopFlag;

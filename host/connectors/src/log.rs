@@ -1,11 +1,13 @@
 //! Streams of the log as sources and sinks of deployed jobs.
 
+mod by_operator;
 mod positions;
 mod side;
 mod sink;
 mod source;
 mod writer;
 
+pub use by_operator::SideByOperator;
 pub use positions::{Lag, ReadPositions};
 pub use side::LogSideSink;
 pub use sink::LogResultSink;

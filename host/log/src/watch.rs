@@ -3,7 +3,7 @@
 //! Invariant: a reader that noted the version before it looked, and found nothing, cannot miss what came after: the
 //! version has moved by then.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 /// Moves when something happens to a stream: an append, a seal, a deletion.
@@ -11,6 +11,8 @@ use std::time::Duration;
 pub struct Watch {
     version: Mutex<u64>,
     moved: Condvar,
+    /// Those that are woken when this one is.
+    followers: Mutex<Vec<Weak<Watch>>>,
 }
 
 impl Watch {
@@ -40,6 +42,16 @@ impl Watch {
     pub fn wake(&self) {
         *self.version.lock().unwrap_or_else(PoisonError::into_inner) += 1;
         self.moved.notify_all();
+        let followers = self.followers.lock().unwrap_or_else(PoisonError::into_inner);
+        followers.iter().filter_map(Weak::upgrade).for_each(|follower| follower.wake());
+    }
+
+    /// From now on whoever waits for `follower` is woken too: so a reader of several streams waits for all of them. A
+    /// follower MUST have no followers of its own.
+    pub fn is_followed_by(&self, follower: &Arc<Watch>) {
+        let mut followers = self.followers.lock().unwrap_or_else(PoisonError::into_inner);
+        followers.retain(|known| known.strong_count() > 0);
+        followers.push(Arc::downgrade(follower));
     }
 }
 
@@ -65,6 +77,20 @@ mod tests {
             watch.wake();
             assert_eq!(waiter.join().unwrap(), 1);
         });
+    }
+
+    #[test]
+    fn one_that_follows_several_is_woken_by_each() {
+        let (watches, joint) = ([Watch::new(), Watch::new()], Arc::new(Watch::new()));
+        watches.iter().for_each(|watch| watch.is_followed_by(&joint));
+        for (seen, watch) in (0..).zip(&watches) {
+            watch.wake();
+            assert_eq!(joint.wait_past(seen, LONG), seen + 1);
+        }
+        drop(joint);
+        watches[0].wake();
+        watches[0].is_followed_by(&Arc::new(Watch::new()));
+        assert_eq!(watches[0].followers.lock().unwrap().len(), 1, "those that are gone are forgotten");
     }
 
     #[test]

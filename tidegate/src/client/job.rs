@@ -136,10 +136,22 @@ pub(super) fn shown(job: &Value) -> String {
     let panes = ["/account/panes/EARLY", "/account/panes/ON_TIME", "/account/panes/LATE"];
     let [early, on_time, late] = panes.map(|at| value::text(job, at));
     facts.push(("panes", format!("{early} early, {on_time} on time, {late} late")));
-    facts.push(("table", value::text(job, "/table")));
-    facts.push(("too late in", value::text(job, "/streams/too_late")));
+    facts.push(("table", several(job, "/sinks", "table", "/table")));
+    let streams = several(job, "/sinks", "stream", "/streams/panes");
+    if streams != "-" {
+        facts.push(("stream", streams));
+    }
+    facts.push(("too late in", several(job, "/late_outputs", "stream", "/streams/too_late")));
     facts.push(("dead letters in", value::text(job, "/streams/dead_letters")));
     value::facts(&facts)
+}
+
+/// A member of each object of a list; where the platform does not tell the list, the one that it tells at `one`.
+fn several(job: &Value, list: &str, member: &str, one: &str) -> String {
+    match job.pointer(list) {
+        Some(_) => value::each(job, list, member),
+        None => value::text(job, one),
+    }
 }
 
 fn watermark(job: &Value) -> String {
@@ -155,6 +167,30 @@ fn watermark(job: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_job_with_several_outputs_is_shown_with_all_of_them() {
+        let job = json!({
+            "name": "j", "table": "a", "streams": {"panes": "out", "too_late": "late-a", "dead_letters": "dead"},
+            "sinks": [{"name": "x", "stream": null, "table": "a"}, {"name": "y", "stream": "out", "table": null},
+                {"name": "z", "stream": null, "table": "b"}],
+            "late_outputs": [{"operator": "x", "stream": "late-a"}, {"operator": "y", "stream": "late-b"}],
+        });
+        let shown = shown(&job);
+        let fact = |name: &str| {
+            let line = shown.lines().find(|line| line.starts_with(&format!("{name}  "))).expect("the fact is shown");
+            line[name.len()..].trim().to_owned()
+        };
+        assert_eq!(
+            (fact("table"), fact("stream"), fact("too late in")),
+            ("a, b".into(), "out".into(), "late-a, late-b".into())
+        );
+        let before =
+            json!({"name": "j", "table": "a", "streams": {"panes": null, "too_late": "late", "dead_letters": "d"}});
+        let before = super::shown(&before);
+        assert!(before.contains("table            a\n") && before.contains("too late in      late\n"), "{before}");
+        assert!(!before.lines().any(|line| line.starts_with("stream ")), "{before}");
+    }
 
     #[test]
     fn a_version_that_has_ended_is_told_with_the_way_to_run_it_again() {

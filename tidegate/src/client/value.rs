@@ -49,6 +49,13 @@ pub(super) fn texts(value: &Value, pointer: &str) -> String {
     }
 }
 
+/// A member of each object of a list, with commas; those that have none are left out.
+pub(super) fn each(value: &Value, list: &str, member: &str) -> String {
+    let items = value.pointer(list).and_then(Value::as_array).into_iter().flatten();
+    let found: Vec<&str> = items.filter_map(|item| item.get(member)?.as_str()).collect();
+    if found.is_empty() { "-".to_owned() } else { found.join(", ") }
+}
+
 /// The first so many characters of a digest or an id: enough to tell two apart.
 pub(super) fn short(value: &Value, pointer: &str) -> String {
     text(value, pointer).chars().take(12).collect()
@@ -74,6 +81,9 @@ mod tests {
         assert_eq!((text(&job, "/version"), text(&job, "/state")), ("14".into(), "running".into()));
         assert_eq!(time(&job, "/at"), "2026-10-22T09:41:00Z");
         assert_eq!(texts(&json!({"a": ["x", "y"]}), "/a"), "x, y");
+        let job = json!({"sinks": [{"stream": null, "table": "t"}, {"stream": "s", "table": null}, {"table": "u"}]});
+        assert_eq!((each(&job, "/sinks", "table"), each(&job, "/sinks", "stream")), ("t, u".into(), "s".into()));
+        assert_eq!((each(&job, "/sinks", "name"), each(&job, "/sources", "name")), ("-".into(), "-".into()));
     }
 
     #[test]

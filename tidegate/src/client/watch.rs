@@ -114,7 +114,7 @@ impl Windows {
                 Err(trouble) => return Err(trouble.failure()),
             };
             let rows = read::lines(&answer.body)?;
-            rows.iter().filter_map(|row| self.row(row)).for_each(|row| show.note(&row));
+            rows.iter().for_each(|row| show.note(&self.row(row)));
             self.after = answer.header("tidegate-next").map(str::to_owned).or_else(|| self.after.take());
             if rows.len() < PAGE {
                 return Ok(());
@@ -122,19 +122,20 @@ impl Windows {
         }
     }
 
-    fn row(&self, row: &Value) -> Option<WindowRow> {
+    fn row(&self, row: &Value) -> WindowRow {
         let field = |name: &String| row.get(name).cloned().unwrap_or(Value::Null);
-        Some(WindowRow {
+        WindowRow {
             window: time(row, "window_start").zip(time(row, "window_end")),
             key: self.keys.iter().map(field).collect(),
-            timing: match row.pointer("/pane/timing").and_then(Value::as_str)? {
-                "EARLY" => Timing::Early,
-                "ON_TIME" => Timing::OnTime,
-                _ => Timing::Late,
+            // A row that is no pane has its time only, and no newer one is due.
+            timing: match row.pointer("/pane/timing").and_then(Value::as_str) {
+                Some("EARLY") => Timing::Early,
+                Some("ON_TIME") | None => Timing::OnTime,
+                Some(_) => Timing::Late,
             },
             index: value::number(row, "/pane/index"),
             values: self.values.iter().map(field).collect(),
-        })
+        }
     }
 }
 
@@ -158,14 +159,27 @@ fn progress(job: &Value) -> JobProgress {
     }
 }
 
-/// The account as one line, as `tidegate run` ends with it (docs/local-run.md).
+/// The account as one line, as `tidegate run` ends with it (docs/local-run.md): a graph's has two members more.
 fn summary(job: &Value) -> String {
-    let counts =
-        ["read", "expanded", "accepted", "filtered", "too_late", "duplicate", "rejected", "partly_late", "unshown"];
+    const COUNTS: [&str; 10] = [
+        "read",
+        "expanded",
+        "forwarded",
+        "accepted",
+        "filtered",
+        "too_late",
+        "duplicate",
+        "rejected",
+        "partly_late",
+        "unshown",
+    ];
     let of = |name: &str| format!("\"{name}\":{}", value::number(job, &format!("/account/{name}")));
+    let told = |name: &str| job.pointer(&format!("/account/{name}")).is_some_and(Value::is_number);
+    let counts = COUNTS.into_iter().filter(|name| *name != "forwarded" || told(name)).map(of).collect::<Vec<_>>();
+    let emitted = if told("emitted") { format!(",{}", of("emitted")) } else { String::new() };
     let panes = ["EARLY", "ON_TIME", "LATE"];
     let panes = panes.map(|timing| format!("\"{timing}\":{}", value::number(job, &format!("/account/panes/{timing}"))));
-    format!("{{{},\"panes\":{{{}}},{}}}", counts.map(of).join(","), panes.join(","), of("retractions"))
+    format!("{{{},\"panes\":{{{}}},{}{emitted}}}", counts.join(","), panes.join(","), of("retractions"))
 }
 
 /// How it ended.
@@ -198,6 +212,10 @@ mod tests {
         let expected = "{\"read\":3,\"expanded\":0,\"accepted\":2,\"filtered\":0,\"too_late\":0,\"duplicate\":0,\"rejected\":1,\
                         \"partly_late\":0,\"unshown\":0,\"panes\":{\"EARLY\":0,\"ON_TIME\":2,\"LATE\":0},\"retractions\":0}";
         assert_eq!(summary(&job), expected);
+        let graph = json!({"account": {"read": 3, "forwarded": 2, "accepted": 5, "panes": {}, "emitted": 4}});
+        let line = summary(&graph);
+        assert!(line.starts_with("{\"read\":3,\"expanded\":0,\"forwarded\":2,\"accepted\":5,"), "{line}");
+        assert!(line.ends_with(",\"retractions\":0,\"emitted\":4}"), "{line}");
     }
 
     #[test]
@@ -206,8 +224,14 @@ mod tests {
             Windows { path: String::new(), keys: vec!["country".into()], values: vec!["n".into()], after: None };
         let row = json!({"country": "VN", "window_start": "2026-10-22T09:41:00Z", "window_end": "2026-10-22T09:42:00Z",
             "n": 7, "pane": {"timing": "EARLY", "index": 3, "is_last": false}, "watermark": null});
-        let row = windows.row(&row).expect("a row");
+        let row = windows.row(&row);
         assert_eq!((row.timing, row.index, row.key, row.values), (Timing::Early, 3, vec![json!("VN")], vec![json!(7)]));
         assert_eq!(row.window, Some((1_792_662_060_000, 1_792_662_120_000)));
+        let row = windows.row(&json!({"country": "VN", "n": 7, "time": "2026-10-22T09:41:00Z", "watermark": null}));
+        assert_eq!(
+            (row.timing, row.window, row.values),
+            (Timing::OnTime, None, vec![json!(7)]),
+            "a row without a window"
+        );
     }
 }

@@ -17,9 +17,9 @@ impl Coordinator {
     pub async fn hold_stream(&self, tenant: &TenantId, stream: &str) -> Result<Turn, JobError> {
         let turn = self.inner.turns.wait(tenant).await;
         for job in self.live_records(tenant).await? {
-            let does = if job.streams.input == stream {
+            let does = if job.streams.reads(stream) {
                 "reads"
-            } else if job.streams.written().iter().any(|(_, name)| *name == stream) {
+            } else if job.streams.writes(stream) {
                 "writes"
             } else {
                 continue;

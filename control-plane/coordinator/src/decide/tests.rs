@@ -86,30 +86,42 @@ fn a_version_is_submitted_once_and_grows() {
 #[test]
 fn live_jobs_are_counted_and_write_tables_of_their_own() {
     let none = LiveJobs::default();
-    let t = Writes { table: Some("t"), precedence: 0 };
-    let one = admit_live(&none, "a", t, 2).expect("room");
-    let taken = admit_live(&one, "b", t, 2).expect_err("taken").to_string();
+    let writes = |tables: &[&str]| Writes { tables: tables.iter().map(ToString::to_string).collect(), precedence: 0 };
+    let own = writes(&["s", "t"]);
+    let one = admit_live(&none, "a", &own, 2).expect("room");
+    let taken = admit_live(&one, "b", &writes(&["r", "t"]), 2).expect_err("taken").to_string();
     assert_eq!(
         taken,
         "table `t` is written by job `a` with the same precedence, 0, so that neither's rows are newer; name another table, \
          cancel that job, or give this one another `precedence`"
     );
-    let two = admit_live(&one, "b", Writes::default(), 2).expect("room");
-    assert!(matches!(admit_live(&two, "c", Writes::default(), 2), Err(SubmitError::Quota { limit: 2 })));
-    // The same job again takes no second place, and may have its own table.
-    assert_eq!(admit_live(&two, "a", t, 2).expect("its own place"), two);
+    let two = admit_live(&one, "b", &Writes::default(), 2).expect("room");
+    assert!(matches!(admit_live(&two, "c", &Writes::default(), 2), Err(SubmitError::Quota { limit: 2 })));
+    // The same job again takes no second place, and may have its own tables.
+    assert_eq!(admit_live(&two, "a", &own, 2).expect("its own place"), two);
 }
 
 #[test]
 fn jobs_of_different_precedences_may_write_one_table() {
-    let t = |precedence| Writes { table: Some("t"), precedence };
-    let live = admit_live(&LiveJobs::default(), "live", t(0), 9).expect("room");
-    let both = admit_live(&live, "backfill", t(-1), 9).expect("another precedence");
-    assert!(admit_live(&both, "other", t(-1), 9).is_err() && admit_live(&both, "other", t(0), 9).is_err());
+    let t = |precedence| Writes { tables: vec!["t".into()], precedence };
+    let live = admit_live(&LiveJobs::default(), "live", &t(0), 9).expect("room");
+    let both = admit_live(&live, "backfill", &t(-1), 9).expect("another precedence");
+    assert!(admit_live(&both, "other", &t(-1), 9).is_err() && admit_live(&both, "other", &t(0), 9).is_err());
     // A job's next version may have another one, and leaves the old one to others.
-    let changed = admit_live(&both, "backfill", t(-2), 9).expect("its own place");
-    admit_live(&changed, "other", t(-1), 9).expect("free again");
+    let changed = admit_live(&both, "backfill", &t(-2), 9).expect("its own place");
+    admit_live(&changed, "other", &t(-1), 9).expect("free again");
     let mut alone = changed;
     alone.remove("backfill");
     assert_eq!(alone, live, "nothing is left of a job that has ended");
+}
+
+#[test]
+fn a_list_of_live_jobs_is_read_as_it_was_written_before_jobs_had_several_tables() {
+    let stored = r#"{"jobs": {"a": "t", "b": null, "c": ["s", "t"]}}"#;
+    let live: LiveJobs = serde_json::from_str(stored).expect("a document");
+    let tables: Vec<_> = live.jobs.values().map(|tables| tables.0.join(" ")).collect();
+    assert_eq!(tables, ["t", "", "s t"]);
+    let written = serde_json::to_value(&live).expect("JSON");
+    assert_eq!(written["jobs"]["a"], serde_json::json!(["t"]));
+    assert_eq!(serde_json::from_value::<LiveJobs>(written).expect("a document"), live);
 }

@@ -1,4 +1,5 @@
-//! Reads a stream of the log: its partitions in turn, and where there is nothing it waits until something happens.
+//! Reads streams of the log as one source: all their partitions in turn, and where there is nothing it waits until something
+//! happens to one of them.
 //!
 //! Invariant: a turn is what one look at a partition gave, up to fixed bounds, and is given out whole before the next
 //! partition's turn. So the order of records does not depend on where batches are cut.
@@ -8,6 +9,7 @@ use std::time::Duration;
 
 use tidegate_formats::MAX_RECORD_BYTES;
 use tidegate_log::{Log, LogError, Stored, StreamId, Watch};
+use tidegate_types::batch::index32;
 use tidegate_types::{PartitionId, Value};
 
 use super::positions::ReadPositions;
@@ -35,12 +37,14 @@ pub enum Start {
     At(Vec<u64>),
 }
 
-/// A stream as a source. Its partitions are called 0, 1, 2 …; one ends when it is sealed and read to its end.
+/// Streams as one source: the partitions of the first, then those of the next, and so on. Each stream's are called 0, 1, 2 …;
+/// one ends when it is sealed and read to its end. A stream that stands several times is read as many times.
 ///
 /// After [`StopFlag::stop`] `read` returns [`SourceError::Stopped`]; nothing has ended then, so no window is complete.
 pub struct LogSource {
     log: Arc<dyn Log>,
-    stream: StreamId,
+    streams: Vec<StreamId>,
+    /// Follows the watches of all streams.
     watch: Arc<Watch>,
     stop: Arc<StopFlag>,
     names: Vec<Value>,
@@ -54,6 +58,10 @@ pub struct LogSource {
 
 struct Partition {
     id: PartitionId,
+    /// Its stream, by its place in the source.
+    stream: usize,
+    /// Its number in the stream.
+    number: u32,
     /// The next offset to look for.
     next: u64,
     /// What is left of its turn.
@@ -71,31 +79,41 @@ impl LogSource {
     /// # Errors
     /// If there is no such stream, or `start` has not one offset for each partition.
     pub fn open(log: Arc<dyn Log>, stream: StreamId, start: &Start, stop: Arc<StopFlag>) -> Result<Self, SourceError> {
-        let failed = |source| SourceError::Log { stream: stream.clone(), source };
-        let watch = log.watch(&stream).map_err(failed)?;
-        let infos = log.describe(&stream).map_err(failed)?.partitions;
-        let starts: Vec<u64> = match start {
-            Start::Earliest => infos.iter().map(|info| info.start).collect(),
-            Start::At(offsets) => offsets.clone(),
-        };
-        if starts.len() != infos.len() {
-            let (partitions, offsets) = (infos.len(), starts.len());
-            return Err(SourceError::StartOffsets { stream, partitions, offsets });
-        }
+        Self::of_several(log, vec![(stream, start.clone())], stop)
+    }
+
+    /// Opens several streams, each with where to begin.
+    ///
+    /// # Errors
+    /// If one is not there, or its start has not one offset for each of its partitions.
+    pub fn of_several(
+        log: Arc<dyn Log>,
+        streams: Vec<(StreamId, Start)>,
+        stop: Arc<StopFlag>,
+    ) -> Result<Self, SourceError> {
+        let watch = Arc::new(Watch::new());
         stop.wakes(&watch);
-        let partition = |(id, next): (u32, &u64)| Partition {
-            id: PartitionId(id),
-            next: *next,
-            pending: Vec::new().into_iter(),
-            begins: *start == Start::Earliest,
-            complete: false,
-            ended: false,
-        };
-        let partitions: Vec<Partition> = (0..).zip(&starts).map(partition).collect();
-        let names = partitions.iter().map(|partition| Value::Int(partition.id.0.into())).collect();
-        let positions = Arc::new(ReadPositions::new(stream.clone(), starts.into_iter()));
-        let open = partitions.len();
-        Ok(Self { log, stream, watch, stop, names, partitions, positions, turn: 0, open })
+        let (mut partitions, mut names, mut positions) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, (stream, start)) in streams.iter().enumerate() {
+            let starts = starts(&*log, stream, start, &watch)?;
+            for (number, next) in (0..).zip(&starts) {
+                names.push(Value::Int(number.into()));
+                partitions.push(Partition {
+                    id: PartitionId(index32(partitions.len())),
+                    stream: place,
+                    number,
+                    next: *next,
+                    pending: Vec::new().into_iter(),
+                    begins: *start == Start::Earliest,
+                    complete: false,
+                    ended: false,
+                });
+            }
+            positions.push((stream.clone(), starts));
+        }
+        let streams = streams.into_iter().map(|(stream, _)| stream).collect();
+        let (open, positions) = (partitions.len(), Arc::new(ReadPositions::new(positions.into_iter())));
+        Ok(Self { log, streams, watch, stop, names, partitions, positions, turn: 0, open })
     }
 
     /// How far it has read; shared, so that it can be looked at while the source reads.
@@ -112,12 +130,12 @@ impl LogSource {
             let partition = &mut self.partitions[place];
             if partition.pending.as_slice().is_empty() {
                 if !partition.ended {
-                    look(&*self.log, &self.stream, partition)?;
+                    look(&*self.log, &self.streams[partition.stream], partition)?;
                 }
                 let found = !partition.pending.as_slice().is_empty();
                 quiet = if found { 0 } else { quiet + 1 };
             }
-            give(partition, place, batch, &self.positions);
+            give(partition, batch, &self.positions);
             if !partition.pending.as_slice().is_empty() {
                 break;
             }
@@ -133,10 +151,26 @@ impl LogSource {
     }
 }
 
+/// The offset at which each partition of a stream begins. From now on the watch moves when something happens to the stream.
+fn starts(log: &dyn Log, stream: &StreamId, start: &Start, watch: &Arc<Watch>) -> Result<Vec<u64>, SourceError> {
+    let failed = |source| SourceError::Log { stream: stream.clone(), source };
+    log.watch(stream).map_err(failed)?.is_followed_by(watch);
+    let infos = log.describe(stream).map_err(failed)?.partitions;
+    let starts: Vec<u64> = match start {
+        Start::Earliest => infos.iter().map(|info| info.start).collect(),
+        Start::At(offsets) => offsets.clone(),
+    };
+    if starts.len() != infos.len() {
+        let (partitions, offsets) = (infos.len(), starts.len());
+        return Err(SourceError::StartOffsets { stream: stream.clone(), partitions, offsets });
+    }
+    Ok(starts)
+}
+
 /// Looks at a partition: its next turn, and whether that is its last.
 fn look(log: &dyn Log, stream: &StreamId, partition: &mut Partition) -> Result<(), SourceError> {
     let chunk = loop {
-        match log.read(stream, partition.id.0, partition.next, TURN_RECORDS, TURN_BYTES) {
+        match log.read(stream, partition.number, partition.next, TURN_RECORDS, TURN_BYTES) {
             Ok(chunk) => break chunk,
             Err(LogError::Gone { start, .. }) if partition.begins => partition.next = start,
             Err(LogError::Gone { partition, from, start, .. }) => {
@@ -153,11 +187,11 @@ fn look(log: &dyn Log, stream: &StreamId, partition: &mut Partition) -> Result<(
 }
 
 /// Gives out what is left of a partition's turn, as far as the batch has room.
-fn give(partition: &mut Partition, place: usize, batch: &mut BatchBuilder, positions: &ReadPositions) {
+fn give(partition: &mut Partition, batch: &mut BatchBuilder, positions: &ReadPositions) {
     while batch.has_room() {
         let Some(record) = partition.pending.next() else { return };
         batch.push(&record.bytes[..record.bytes.len().min(CUT)], Some(partition.id), record.offset);
-        positions.read(place, record.offset, record.ingest_time);
+        positions.read(partition.stream, partition.number, record.offset, record.ingest_time);
     }
 }
 

@@ -13,6 +13,8 @@ use tidegate_types::{
 use super::*;
 use crate::{ResultSink, SideSink, SinkError, Source, SourceBatch, SourceError, StopFlag};
 
+mod several;
+
 struct Fixed(EventTime);
 
 impl Clock for Fixed {
@@ -205,14 +207,18 @@ fn positions_and_lag_follow_what_was_given_out() {
     let (mut source, _stop) = open(&log, &Start::Earliest);
     let positions = source.positions();
     assert_eq!((positions.next(), positions.last_ingest()), (vec![0, 0], vec![None, None]));
-    assert_eq!(positions.lag(&*log, 1000).unwrap(), Lag { records: 4, age_ms: 900 });
+    assert_eq!(Lag::total(&positions.lags(&*log, 1000).unwrap()), Lag { records: 4, age_ms: 900 });
     source.read(2, 100).unwrap();
     assert_eq!((positions.next(), positions.last_ingest()), (vec![2, 0], vec![Some(100), None]));
-    assert_eq!(positions.lag(&*log, 1000).unwrap(), Lag { records: 2, age_ms: 700 });
+    assert_eq!(Lag::total(&positions.lags(&*log, 1000).unwrap()), Lag { records: 2, age_ms: 700 });
     source.read(100, 100).unwrap();
-    assert_eq!(positions.lag(&*log, 1000).unwrap(), Lag::default());
+    assert_eq!(Lag::total(&positions.lags(&*log, 1000).unwrap()), Lag::default());
     append(&log, &[(1, "e")], 1100);
-    assert_eq!(positions.lag(&*log, 1000).unwrap(), Lag { records: 1, age_ms: 0 }, "a clock that went back");
+    assert_eq!(
+        Lag::total(&positions.lags(&*log, 1000).unwrap()),
+        Lag { records: 1, age_ms: 0 },
+        "a clock that went back"
+    );
 }
 
 fn panes(keys: &[&str]) -> PaneBatch {

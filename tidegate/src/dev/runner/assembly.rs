@@ -1,4 +1,4 @@
-//! Puts a deployed job together: components loaded, hooks opened, input and outputs opened.
+//! Puts a deployed job together: components loaded, hooks opened, inputs and outputs opened.
 //!
 //! Everything here blocks, and runs on a thread that may. `check` goes the same way as `build` and stops before anything is
 //! made, so that what a submission accepts can start.
@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
 use tidegate_connectors::{LogSource, Source, Start, StopFlag};
-use tidegate_coordinator::{JobStreams, ResolvedComponent, StartError, StartJob};
+use tidegate_coordinator::{ResolvedComponent, StartError, StartJob};
 use tidegate_dataflow::{Job, JobOptions, SourcePartition};
 use tidegate_log::{StreamId, StreamInfo};
 use tidegate_pipeline::{NamedHook, Pipeline};
 use tidegate_registry::{Artifact, Fetched, GrantedLimits};
 use tidegate_sandbox::{Component, ComponentDigest, OpenOptions};
 use tidegate_tenancy::TenantLimits;
-use tidegate_types::{Stamping, Value};
+use tidegate_types::Value;
 use tidegate_worker::JobRun;
 
 use super::RunnerParts;
@@ -74,22 +74,21 @@ struct Loaded {
 impl Assembly {
     /// Whether the job could be started. Makes nothing.
     pub(super) fn check(&self) -> Result<(), StartError> {
-        let input = self.input()?;
-        let job = self.operators(1, partitions(&input))?;
-        self.opening(&input, &JobStreams::of(self.pipeline()), &job).check()
+        let inputs = self.inputs()?;
+        let job = self.operators(1, partitions(&inputs))?;
+        self.opening(&inputs, &job).check()
     }
 
     /// Opens everything.
     pub(super) fn build(self) -> Result<(JobRun, Arc<Standing>), StartError> {
-        let input = self.input()?;
+        let inputs = self.inputs()?;
         let parallelism = self.pipeline().parallelism.unwrap_or(1).min(MAX_PARALLELISM);
         let stop = Arc::new(StopFlag::new());
-        let log = Arc::clone(&self.parts.log);
-        let source = LogSource::open(log, input.id.clone(), &Start::Earliest, Arc::clone(&stop))
-            .map_err(|error| invalid("source.log", error))?;
-        let job = self.operators(parallelism, source.partitions().to_vec())?;
-        let outputs = self.opening(&input, &JobStreams::of(self.pipeline()), &job).open()?;
-        let standing = Standing::new(parallelism, source.positions(), self.host.states.job(&self.job.key));
+        let source = self.source(&inputs, Arc::clone(&stop))?;
+        let job = self.operators(parallelism, partitions(&inputs))?;
+        let outputs = self.opening(&inputs, &job).open()?;
+        let state = self.host.states.job(&self.job.key);
+        let standing = Standing::new(parallelism, self.pipeline().form, source.positions(), state);
         let observer = Some(Box::new(Watching(Arc::clone(&standing))) as _);
         // Both at once: the source wakes, and a search for a guilty record ends with the call that is under way.
         let no_more_calls = Arc::clone(&self.no_more_calls);
@@ -105,21 +104,34 @@ impl Assembly {
         &self.job.pipeline.pipeline
     }
 
-    /// The input stream, which must be there.
-    fn input(&self) -> Result<StreamInfo, StartError> {
-        let name = self.pipeline().sources[0].log.parse().map_err(|error| invalid("source.log", error))?;
-        let stream = StreamId { tenant: self.job.key.tenant.clone(), name };
-        self.parts.log.describe(&stream).map_err(|error| stream_refused("source.log", &error))
+    /// The stream of each source, which must be there.
+    fn inputs(&self) -> Result<Vec<StreamInfo>, StartError> {
+        let describe = |(path, name): (String, &str)| {
+            let name = name.parse().map_err(|error| invalid(&path, error))?;
+            let stream = StreamId { tenant: self.job.key.tenant.clone(), name };
+            self.parts.log.describe(&stream).map_err(|error| stream_refused(&path, &error))
+        };
+        self.pipeline().logs_read().into_iter().map(describe).collect()
     }
 
-    fn operators(&self, parallelism: u32, partitions: Vec<Value>) -> Result<Job, StartError> {
+    /// Reads these streams, in their order.
+    fn source(&self, inputs: &[StreamInfo], stop: Arc<StopFlag>) -> Result<LogSource, StartError> {
+        let streams = inputs.iter().map(|input| (input.id.clone(), Start::Earliest)).collect();
+        let source = LogSource::of_several(Arc::clone(&self.parts.log), streams, stop);
+        let source = source.map_err(|error| invalid(self.pipeline().source_path(0), error))?;
+        // One may have been deleted and made anew, with more partitions or fewer.
+        let as_described = source.partitions().iter().eq(partitions(inputs).iter().map(|partition| &partition.name));
+        if as_described { Ok(source) } else { Err(lost("an input stream was made anew at this moment")) }
+    }
+
+    fn operators(&self, parallelism: u32, partitions: Vec<SourcePartition>) -> Result<Job, StartError> {
         let pipeline = self.pipeline();
         let loaded = self.load()?;
         let opener = JobOpener { assembly: self, loaded: &loaded };
         let options = JobOptions {
             parallelism,
             batch_rows: BATCH_ROWS,
-            partitions: SourcePartition::of_one_source(&partitions),
+            partitions,
             arrival_field: None,
             wall_clock: Some(self.parts.clock.now()),
         };
@@ -156,29 +168,25 @@ impl Assembly {
         })
     }
 
-    fn opening<'a>(&'a self, input: &'a StreamInfo, streams: &'a JobStreams, job: &'a Job) -> Opening<'a> {
-        let pipeline = self.pipeline();
-        let stamping = Stamping {
-            stamp: pipeline.sinks[0].stamp,
-            precedence: pipeline.precedence,
-            restore_epoch: self.job.restore_epoch,
-        };
+    fn opening<'a>(&'a self, inputs: &'a [StreamInfo], job: &'a Job) -> Opening<'a> {
         Opening {
             parts: &self.parts,
             key: &self.job.key,
-            sink: &pipeline.sinks[0].sink,
-            streams,
+            pipeline: self.pipeline(),
             limits: &self.limits,
-            input,
-            fields: &job.results()[0],
-            stamping,
+            inputs,
+            results: job.results(),
+            restore_epoch: self.job.restore_epoch,
         }
     }
 }
 
-/// What the source calls its partitions.
-fn partitions(input: &StreamInfo) -> Vec<Value> {
-    (0..input.spec.partitions).map(|partition| Value::Int(partition.into())).collect()
+/// The partitions of each source, in the order in which they are read, called as in their stream.
+fn partitions(inputs: &[StreamInfo]) -> Vec<SourcePartition> {
+    let of = |(source, input): (usize, &StreamInfo)| {
+        (0..input.spec.partitions).map(move |number| SourcePartition { source, name: Value::Int(number.into()) })
+    };
+    inputs.iter().enumerate().flat_map(of).collect()
 }
 
 /// Opens hooks with the tenant's limits.

@@ -1,14 +1,14 @@
-//! Where a job's records go: its sink, and the streams of what was late or rejected, made where they are absent.
+//! Where a job's records go: its sinks, and the streams of what was late or rejected, made where they are absent.
 //!
 //! Invariant: what a job writes counts against its tenant's `log_bytes` as what is sent to the API does; the file of the
 //! tenant's tables may grow to as many bytes.
 
 use std::sync::Arc;
 
-use tidegate_connectors::{LogResultSink, LogSideSink, ResultSink, SideSink, SinkError};
-use tidegate_coordinator::{JobKey, JobStreams, StartError};
+use tidegate_connectors::{LogResultSink, LogSideSink, ResultSink, SideByOperator, SideSink, SinkError};
+use tidegate_coordinator::{JobKey, JobStreams, StartError, streams_written};
 use tidegate_log::{ErrorKind, LogError, MAX_RECORD_BYTES, Retention, StreamId, StreamInfo, StreamSpec};
-use tidegate_pipeline::Sink;
+use tidegate_pipeline::{Form, Pipeline, Sink, SinkSpec, Upstream};
 use tidegate_sink_sqlite::Writer;
 use tidegate_tenancy::TenantLimits;
 use tidegate_types::{ResultFields, Stamping};
@@ -24,36 +24,38 @@ const SIDE_RETENTION: Retention = Retention { bytes: Some(64 << 20), age_ms: Som
 pub(super) struct Opening<'a> {
     pub(super) parts: &'a RunnerParts,
     pub(super) key: &'a JobKey,
-    pub(super) sink: &'a Sink,
-    pub(super) streams: &'a JobStreams,
+    pub(super) pipeline: &'a Pipeline,
     pub(super) limits: &'a TenantLimits,
-    /// The input stream.
-    pub(super) input: &'a StreamInfo,
-    pub(super) fields: &'a ResultFields,
-    /// What the results bear, and how new they are.
-    pub(super) stamping: Stamping,
+    /// The stream of each source.
+    pub(super) inputs: &'a [StreamInfo],
+    /// The fields of each sink's records.
+    pub(super) results: &'a [ResultFields],
+    /// The number of this start.
+    pub(super) restore_epoch: u64,
 }
 
 impl Opening<'_> {
     /// Whether the outputs could be opened. Makes nothing.
     pub(super) fn check(&self) -> Result<(), StartError> {
-        match self.sink {
-            Sink::UpsertStore { table, key } => {
-                let checked = self.parts.tables.check(&self.key.tenant, table, key, self.fields);
-                checked.map_err(|error| table_refused(&error))?;
+        for (place, SinkSpec { sink, .. }) in self.pipeline.sinks.iter().enumerate() {
+            match sink {
+                Sink::UpsertStore { table, key } => {
+                    let checked = self.parts.tables.check(&self.key.tenant, table, key, &self.results[place]);
+                    checked.map_err(|error| table_refused(&self.pipeline.sink_path(place), &error))?;
+                }
+                Sink::Log { .. } => {}
+                other => return Err(not_there(&self.pipeline.sink_path(place), other)),
             }
-            Sink::Log { .. } => {}
-            other => return Err(not_there(other)),
         }
         let mut absent = 0_u32;
-        for (path, name) in self.streams.written() {
-            match self.parts.log.describe(&self.stream(path, name)?) {
+        for (path, name) in streams_written(self.pipeline) {
+            match self.parts.log.describe(&self.stream(&path, &name)?) {
                 Ok(info) if info.partitions.iter().all(|partition| partition.sealed) => {
                     return Err(invalid(path, format!("the stream `{name}` is sealed; name another one")));
                 }
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::NotFound => absent += 1,
-                Err(error) => return Err(stream_refused(path, &error)),
+                Err(error) => return Err(stream_refused(&path, &error)),
             }
         }
         self.have_room(absent)
@@ -77,38 +79,67 @@ impl Opening<'_> {
     /// Opens the outputs, and makes the streams that are absent.
     pub(super) fn open(&self) -> Result<Outputs, StartError> {
         self.check()?;
-        for (path, name) in self.streams.written() {
-            self.create(path, name)?;
+        for (path, name) in streams_written(self.pipeline) {
+            self.create(&path, &name)?;
         }
+        let dead_letters = JobStreams::of(self.pipeline).dead_letters;
         Ok(Outputs {
-            results: vec![self.panes()?],
-            too_late: self.streams.too_late.as_deref().map(|name| self.side("late_side_output", name)).transpose()?,
+            results: (0..self.pipeline.sinks.len()).map(|sink| self.result(sink)).collect::<Result<_, _>>()?,
+            too_late: self.too_late()?,
             // Counted only: no key of the pipeline names a stream for them.
             duplicates: None,
-            dead_letters: Some(self.side("dead_letter_output", &self.streams.dead_letters)?),
+            dead_letters: Some(self.side("dead_letter_output", &dead_letters)?),
         })
     }
 
-    fn panes(&self) -> Result<Box<dyn ResultSink>, StartError> {
-        match self.sink {
+    fn result(&self, place: usize) -> Result<Box<dyn ResultSink>, StartError> {
+        let (SinkSpec { sink, stamp, .. }, fields) = (&self.pipeline.sinks[place], &self.results[place]);
+        let (precedence, restore_epoch) = (self.pipeline.precedence, self.restore_epoch);
+        let stamping = Stamping { stamp: *stamp, precedence, restore_epoch };
+        match sink {
             Sink::UpsertStore { table, key } => {
-                let writer = Writer { job: self.key.name.to_string(), stamping: self.stamping };
+                let writer = Writer { job: self.key.name.to_string(), stamping };
                 let (tenant, limit) = (&self.key.tenant, self.limits.log_bytes);
-                let sink = self.parts.tables.sink(tenant, table, key, self.fields, writer, limit);
-                Ok(Box::new(sink.map_err(|error| table_refused(&error))?))
+                let sink = self.parts.tables.sink(tenant, table, key, fields, writer, limit);
+                Ok(Box::new(sink.map_err(|error| table_refused(&self.pipeline.sink_path(place), &error))?))
             }
             Sink::Log { log } => {
-                let stream = self.stream("sink.log", log)?;
+                let path = self.log_path(place);
+                let stream = self.stream(&path, log)?;
                 let (parts, producer) = (self.parts, self.producer());
                 let (log, clock) = (Arc::clone(&parts.log), Arc::clone(&parts.clock));
-                let sink = LogResultSink::open(log, stream, producer, clock, self.fields, self.stamping);
-                Ok(Box::new(sink.map_err(|error| sink_refused("sink.log", &error))?.within(self.limits.log_bytes)))
+                let sink = LogResultSink::open(log, stream, producer, clock, fields, stamping);
+                Ok(Box::new(sink.map_err(|error| sink_refused(&path, &error))?.within(self.limits.log_bytes)))
             }
-            other => Err(not_there(other)),
+            other => Err(not_there(&self.pipeline.sink_path(place), other)),
         }
     }
 
-    fn side(&self, path: &'static str, name: &str) -> Result<Box<dyn SideSink>, StartError> {
+    /// Where the stream of a sink is named.
+    fn log_path(&self, sink: usize) -> String {
+        format!("{}.log", self.pipeline.sink_path(sink))
+    }
+
+    /// Where too-late records go: to the stream of the operator that they came too late for. The short form has one operator,
+    /// which its lines do not name.
+    fn too_late(&self) -> Result<Option<Box<dyn SideSink>>, StartError> {
+        let operators = self.pipeline.operators.iter().enumerate();
+        let named =
+            operators.filter_map(|(place, operator)| Some((place, operator.id(), operator.late_side_output()?)));
+        let mut outputs = SideByOperator::default();
+        let mut any = false;
+        for (place, operator, name) in named {
+            let output = self.side(&self.pipeline.late_output_path(place), name)?;
+            if self.pipeline.form == Form::Short {
+                return Ok(Some(output));
+            }
+            outputs.add(operator.to_owned(), output);
+            any = true;
+        }
+        Ok(any.then(|| Box::new(outputs) as _))
+    }
+
+    fn side(&self, path: &str, name: &str) -> Result<Box<dyn SideSink>, StartError> {
         let (log, clock) = (Arc::clone(&self.parts.log), Arc::clone(&self.parts.clock));
         let sink = LogSideSink::open(log, self.stream(path, name)?, self.producer(), clock);
         Ok(Box::new(sink.map_err(|error| sink_refused(path, &error))?.within(self.limits.log_bytes)))
@@ -116,15 +147,26 @@ impl Opening<'_> {
 
     fn create(&self, path: &str, name: &str) -> Result<(), StartError> {
         let stream = self.stream(path, name)?;
-        let spec = match path {
-            // Panes are kept as the input is, and as many readers share them.
-            "sink.log" => StreamSpec { max_record_bytes: MAX_RECORD_BYTES, ..self.input.spec.clone() },
-            _ => StreamSpec { partitions: 1, retention: SIDE_RETENTION, max_record_bytes: MAX_RECORD_BYTES },
+        let spec = match (0..self.pipeline.sinks.len()).find(|sink| self.log_path(*sink) == path) {
+            // Results are kept as what they are made of, and as many readers share them.
+            Some(sink) => StreamSpec { max_record_bytes: MAX_RECORD_BYTES, ..self.input_of(sink).spec.clone() },
+            None => StreamSpec { partitions: 1, retention: SIDE_RETENTION, max_record_bytes: MAX_RECORD_BYTES },
         };
         match self.parts.log.create(&stream, &spec) {
             // Whoever made it chose how; the job writes into any.
             Ok(_) | Err(LogError::Exists { .. }) => Ok(()),
             Err(error) => Err(stream_refused(path, &error)),
+        }
+    }
+
+    /// The stream that a sink's results are made of; behind a join the left one.
+    fn input_of(&self, sink: usize) -> &StreamInfo {
+        let mut upstream = Upstream::Operator(self.pipeline.sinks[sink].input);
+        loop {
+            match upstream {
+                Upstream::Source(source) => return &self.inputs[source],
+                Upstream::Operator(operator) => upstream = self.pipeline.operators[operator].inputs[0],
+            }
         }
     }
 
@@ -140,7 +182,7 @@ impl Opening<'_> {
 }
 
 /// A sink that this release does not have.
-fn not_there(sink: &Sink) -> StartError {
+fn not_there(path: &str, sink: &Sink) -> StartError {
     let name = match sink {
         Sink::TransactionalLog { .. } => "transactional_log",
         Sink::Outbox { .. } => "outbox",
@@ -148,7 +190,7 @@ fn not_there(sink: &Sink) -> StartError {
         Sink::UpsertStore { .. } => "upsert_store",
         Sink::Log { .. } => "log",
     };
-    invalid("sink.type", format!("`{name}` is not run yet by this release; use `upsert_store` or `log`"))
+    invalid(format!("{path}.type"), format!("`{name}` is not run yet by this release; use `upsert_store` or `log`"))
 }
 
 fn sink_refused(path: &str, error: &SinkError) -> StartError {

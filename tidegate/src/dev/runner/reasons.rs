@@ -68,10 +68,11 @@ pub(super) fn not_opened(unopened: Unopened, host: &TenantHost) -> StartError {
     }
 }
 
-pub(super) fn table_refused(error: &TableError) -> StartError {
+/// The table of the sink that stands at `sink` cannot be used.
+pub(super) fn table_refused(sink: &str, error: &TableError) -> StartError {
     let path = match error {
-        TableError::KeyField { .. } => "sink.key",
-        _ => "sink.table",
+        TableError::KeyField { .. } => format!("{sink}.key"),
+        _ => format!("{sink}.table"),
     };
     match error.kind() {
         tidegate_connectors::ErrorKind::Invalid => invalid(path, error),

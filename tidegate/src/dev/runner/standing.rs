@@ -7,6 +7,7 @@ use tidegate_connectors::ReadPositions;
 use tidegate_coordinator::{Lag, RunAccount, RunPanes, RunStatus};
 use tidegate_dataflow::Account;
 use tidegate_log::Log;
+use tidegate_pipeline::Form;
 use tidegate_types::{EventTime, PaneBatch, RowBatch, Watermark};
 use tidegate_worker::{Observer, RunProgress};
 
@@ -17,24 +18,25 @@ pub(super) struct Standing {
     /// What its windows hold.
     pub(super) state: JobState,
     parallelism: u32,
+    form: Form,
     positions: Arc<ReadPositions>,
     runs: AtomicBool,
     latest: Mutex<Latest>,
 }
 
-#[derive(Clone, Copy)]
 struct Latest {
     account: Account,
     watermark: Watermark,
-    /// The lag that was seen last.
-    lag: Lag,
+    /// The lag of each source that was seen last.
+    lags: Vec<tidegate_connectors::Lag>,
 }
 
 impl Standing {
     /// Of a run that begins.
-    pub(super) fn new(parallelism: u32, positions: Arc<ReadPositions>, state: JobState) -> Arc<Self> {
-        let latest = Latest { account: Account::default(), watermark: Watermark::MIN, lag: Lag::default() };
-        Arc::new(Self { state, parallelism, positions, runs: AtomicBool::new(true), latest: Mutex::new(latest) })
+    pub(super) fn new(parallelism: u32, form: Form, positions: Arc<ReadPositions>, state: JobState) -> Arc<Self> {
+        let latest = Latest { account: Account::default(), watermark: Watermark::MIN, lags: Vec::new() };
+        let (runs, latest) = (AtomicBool::new(true), Mutex::new(latest));
+        Arc::new(Self { state, parallelism, form, positions, runs, latest })
     }
 
     pub(super) fn runs(&self) -> bool {
@@ -47,27 +49,33 @@ impl Standing {
 
     pub(super) fn status(&self, log: &dyn Log, now: EventTime) -> RunStatus {
         // A stream that was deleted meanwhile has the lag that it had.
-        let lag = self
-            .positions
-            .lag(log, now)
-            .ok()
-            .map(|lag| Lag { records: lag.records, age_ms: i64::try_from(lag.age_ms).unwrap_or(i64::MAX) });
+        let lags = self.positions.lags(log, now);
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
-        latest.lag = lag.unwrap_or(latest.lag);
+        if let Ok(lags) = lags {
+            latest.lags = lags;
+        }
         let watermark = latest.watermark.finite();
         RunStatus {
             parallelism: self.parallelism,
-            lag: latest.lag,
+            lag: lag(tidegate_connectors::Lag::total(&latest.lags)),
+            source_lags: latest.lags.iter().copied().map(lag).collect(),
             watermark,
             watermark_lag_ms: watermark.map(|watermark| now.saturating_sub(watermark)),
-            account: shown(&latest.account),
+            account: shown(&latest.account, self.form),
         }
     }
 }
 
+fn lag(lag: tidegate_connectors::Lag) -> Lag {
+    Lag { records: lag.records, age_ms: i64::try_from(lag.age_ms).unwrap_or(i64::MAX) }
+}
+
 /// The account as users read it.
-fn shown(account: &Account) -> RunAccount {
+fn shown(account: &Account, form: Form) -> RunAccount {
+    let of_graph = |count| (form == Form::Long).then_some(count);
     RunAccount {
+        forwarded: of_graph(account.forwarded),
+        emitted: of_graph(account.emitted),
         read: account.read,
         expanded: account.expanded,
         accepted: account.accepted,

@@ -21,6 +21,8 @@ use tidegate_types::{Stamp, TenantId};
 use super::*;
 use crate::clock::SystemClock;
 
+mod graphs;
+
 /// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -63,13 +65,18 @@ fn tenant(name: &str) -> TenantId {
 impl Place {
     /// Two tenants, `acme` and `other`, each with an empty stream `events` of two partitions.
     async fn new() -> Self {
+        Self::with_streams(4).await
+    }
+
+    /// The same; each tenant may have so many streams.
+    async fn with_streams(streams: u32) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let store = Arc::new(MemoryStore::new());
         let keys = TokenKeys::ephemeral().expect("a key");
         let tenancy = Arc::new(Tenancy::new(Arc::clone(&store) as _, keys, Arc::clone(&clock)));
         let admin = Caller { subject: "root".into(), role: Role::PlatformAdmin, tenant: None, token_id: "t".into() };
-        let limits = TenantLimits { lanes: 1, streams: 4, ..TenantLimits::default() };
+        let limits = TenantLimits { lanes: 1, streams, ..TenantLimits::default() };
         let (blobs, admission) = (Arc::new(InMemory::new()), Arc::<NoAdmission>::default());
         let registry = Registry::new(
             Arc::clone(&store) as _,
@@ -136,7 +143,13 @@ impl Place {
 
     /// The records of a stream's first partition.
     fn records(&self, owner: &str, name: &str) -> Vec<serde_json::Value> {
-        let chunk = self.runner.parts.log.read(&stream(owner, name), 0, 0, 1000, 1 << 20).expect("there is the stream");
+        self.read(owner, name, 0)
+    }
+
+    /// The records of a stream's partition.
+    fn read(&self, owner: &str, name: &str, partition: u32) -> Vec<serde_json::Value> {
+        let log = &self.runner.parts.log;
+        let chunk = log.read(&stream(owner, name), partition, 0, 1000, 1 << 20).expect("there is the stream");
         chunk.records.iter().map(|record| serde_json::from_slice(&record.bytes).expect("JSON")).collect()
     }
 

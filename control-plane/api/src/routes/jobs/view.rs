@@ -4,7 +4,9 @@
 //! somebody has decided what the API says of it.
 
 use serde::Serialize;
-use tidegate_coordinator::{JobState, JobStreams, JobView, Lag, ResolvedComponent, RunAccount, RunPanes};
+use tidegate_coordinator::{
+    JobState, JobStreams, JobView, Lag, NamedResult, NamedStream, ResolvedComponent, RunAccount, RunPanes,
+};
 use utoipa::ToSchema;
 
 /// A job.
@@ -33,18 +35,24 @@ pub(crate) struct JobDocument {
     ended_at: Option<i64>,
     /// State is not kept yet: always null. A restarted job begins at the start of its input.
     last_checkpoint: Option<i64>,
-    /// How far it is behind its input; null until it ran.
+    /// How far it is behind its inputs; null until it ran.
     lag: Option<LagDocument>,
-    /// The source's watermark, ms since the epoch; null before the first claim and after the end of the input.
+    /// The sources' watermark (of several the least), ms since the epoch; null before the first claim and after the end of the input.
     watermark: Option<i64>,
     /// How far the watermark trails the clock, ms.
     watermark_lag_ms: Option<i64>,
     /// What became of the records that the present (or last) run has read; null until it ran.
     account: Option<Account>,
-    /// The streams that it reads and writes.
+    /// The streams that it reads and writes; of several of a kind the first.
     streams: Streams,
-    /// The table that it writes.
+    /// The table that it writes; of several the first.
     table: Option<String>,
+    /// Every source of the pipeline, in its order.
+    sources: Vec<SourceDocument>,
+    /// Every sink of the pipeline, in its order.
+    sinks: Vec<SinkDocument>,
+    /// The operators that have a stream for what was too late, in the pipeline's order.
+    late_outputs: Vec<LateOutput>,
     /// The components that it runs.
     components: Vec<Component>,
     /// Remarks about the pipeline that refuse nothing.
@@ -78,14 +86,16 @@ pub(crate) struct LagDocument {
     age_ms: i64,
 }
 
-/// What became of records: `read + expanded = accepted + filtered + too_late + duplicate + rejected`.
+/// What became of records: `read + expanded + forwarded = accepted + filtered + too_late + duplicate + rejected`.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Account {
-    /// Records read from the source.
+    /// Records read from the sources.
     read: u64,
-    /// Rows that a map hook added.
+    /// Rows that map hooks added.
     expanded: u64,
-    /// Rows accumulated into a window.
+    /// Rows that operators handed to others; null if the pipeline has the short form, and so one operator.
+    forwarded: Option<u64>,
+    /// Rows that an operator took: accumulated into a window, joined, processed, or written to a sink.
     accepted: u64,
     /// Records that a map hook dropped on purpose.
     filtered: u64,
@@ -103,6 +113,8 @@ pub(crate) struct Account {
     panes: Panes,
     /// Retractions of panes.
     retractions: u64,
+    /// Rows that are no panes, written to sinks; null if the pipeline has the short form.
+    emitted: Option<u64>,
 }
 
 /// Panes by timing.
@@ -117,18 +129,52 @@ pub(crate) struct Panes {
     late: u64,
 }
 
-/// The streams that a job reads and writes.
+/// The streams that a job reads and writes; of several of a kind the first.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = JobStreams)]
 pub(crate) struct Streams {
     /// The input.
     input: String,
-    /// Its panes, where the sink is a stream.
+    /// Its results, where a sink is a stream.
     panes: Option<String>,
     /// Records that came too late; null: they are counted only.
     too_late: Option<String>,
     /// Rejected records.
     dead_letters: String,
+}
+
+/// A source of a job.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = JobSource)]
+pub(crate) struct SourceDocument {
+    /// What the pipeline calls it; `source` in the short form.
+    name: String,
+    /// The stream that it reads.
+    stream: String,
+    /// How far it is behind; null until the job ran.
+    lag: Option<LagDocument>,
+}
+
+/// A sink of a job.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = JobSink)]
+pub(crate) struct SinkDocument {
+    /// What the pipeline calls it; `sink` in the short form.
+    name: String,
+    /// The stream that it writes; null if it writes a table.
+    stream: Option<String>,
+    /// The table that it writes; null if it writes a stream.
+    table: Option<String>,
+}
+
+/// Where an operator's too-late records go.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = JobLateOutput)]
+pub(crate) struct LateOutput {
+    /// What the pipeline calls the operator; `window` in the short form.
+    operator: String,
+    /// The stream.
+    stream: String,
 }
 
 /// A component that a job runs, with the version and bytes that it had at submission.
@@ -160,6 +206,7 @@ impl From<JobView> for JobDocument {
             ended_at,
             last_checkpoint,
             lag,
+            source_lags,
             watermark,
             watermark_lag_ms,
             account,
@@ -168,6 +215,14 @@ impl From<JobView> for JobDocument {
             components,
             warnings,
         } = view;
+        let JobStreams { inputs, results, too_late, dead_letters } = streams;
+        let streams = Streams {
+            input: inputs.first().map(|input| input.stream.clone()).unwrap_or_default(),
+            panes: results.iter().find_map(|result| result.stream.clone()),
+            too_late: too_late.first().map(|output| output.stream.clone()),
+            dead_letters,
+        };
+        let lags = source_lags.into_iter().map(Some).chain(std::iter::repeat(None));
         Self {
             name,
             version,
@@ -184,8 +239,11 @@ impl From<JobView> for JobDocument {
             watermark,
             watermark_lag_ms,
             account: account.map(Into::into),
-            streams: streams.into(),
+            streams,
             table,
+            sources: inputs.into_iter().zip(lags).map(Into::into).collect(),
+            sinks: results.into_iter().map(Into::into).collect(),
+            late_outputs: too_late.into_iter().map(Into::into).collect(),
             components: components.into_iter().map(Into::into).collect(),
             warnings,
         }
@@ -216,6 +274,7 @@ impl From<RunAccount> for Account {
         let RunAccount {
             read,
             expanded,
+            forwarded,
             accepted,
             filtered,
             too_late,
@@ -225,10 +284,12 @@ impl From<RunAccount> for Account {
             unshown,
             panes: RunPanes { early, on_time, late },
             retractions,
+            emitted,
         } = account;
         Self {
             read,
             expanded,
+            forwarded,
             accepted,
             filtered,
             too_late,
@@ -238,14 +299,29 @@ impl From<RunAccount> for Account {
             unshown,
             panes: Panes { early, on_time, late },
             retractions,
+            emitted,
         }
     }
 }
 
-impl From<JobStreams> for Streams {
-    fn from(streams: JobStreams) -> Self {
-        let JobStreams { input, panes, too_late, dead_letters } = streams;
-        Self { input, panes, too_late, dead_letters }
+impl From<(NamedStream, Option<Lag>)> for SourceDocument {
+    fn from((source, lag): (NamedStream, Option<Lag>)) -> Self {
+        let NamedStream { name, stream } = source;
+        Self { name, stream, lag: lag.map(Into::into) }
+    }
+}
+
+impl From<NamedResult> for SinkDocument {
+    fn from(result: NamedResult) -> Self {
+        let NamedResult { name, stream, table } = result;
+        Self { name, stream, table }
+    }
+}
+
+impl From<NamedStream> for LateOutput {
+    fn from(output: NamedStream) -> Self {
+        let NamedStream { name: operator, stream } = output;
+        Self { operator, stream }
     }
 }
 
