@@ -23,14 +23,6 @@ pub(super) const FAULTS: &[Fault] = &[
         replace: "*latest = Some(time);",
     },
     Fault {
-        name: "state-outlives-its-time",
-        section: "12",
-        breaks: "processors: what a late row writes past its key's time lasts 1 ms longer",
-        file: STORE,
-        find: "while self.next_expiry(key).is_some_and(|at| watermark.reached(at)) {",
-        replace: "while self.next_expiry(key).is_some_and(|at| watermark.reached(at.saturating_add(1))) {",
-    },
-    Fault {
         name: "passed-timer-waits",
         section: "12",
         breaks: "processors: a timer set at or before the watermark does not fire before the next row",
