@@ -177,6 +177,10 @@ impl Inputs {
             // Only who is furthest behind can bring it on; the others wait, however much they have to send.
             let behind = self.channels().filter(|channel| channel.known == end);
             let got = behind.fold(false, |got, channel| channel.fill(usize::MAX) || got);
+            if !got && end > self.done {
+                // Whoever sends these rows may wait until others hear how far this operator is.
+                return self.stretch(end);
+            }
             if !got {
                 let ended = self.channels().all(|channel| channel.ended);
                 return if ended { Next::Ended } else { Next::Nothing };
@@ -331,3 +335,6 @@ impl MadeRecords for Merged {
         origin.record(*record).into_owned()
     }
 }
+
+#[cfg(test)]
+mod tests;
