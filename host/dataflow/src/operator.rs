@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use tidegate_types::{Batch, EventTime, PaneBatch, Progress, RowBatch};
+use tidegate_types::{Batch, Column, EventTime, PaneBatch, Progress, RowBatch, Value, ValueRef};
 
 use crate::OperatorError;
 use crate::account::Account;
@@ -72,10 +72,15 @@ pub struct OperatorOutput {
     records: usize,
     /// With so many of them it is full.
     limit: usize,
+    /// The bytes of their texts.
+    bytes: usize,
 }
 
 /// An output is full with so many records: what is emitted beyond goes on once they were taken.
 pub(crate) const RECORDS_BEFORE_PAUSE: usize = 1 << 14;
+
+/// An output is full with so many bytes of texts, too: records can be as long as a hook's answer.
+pub(crate) const BYTES_BEFORE_PAUSE: usize = 16 << 20;
 
 impl Default for OperatorOutput {
     fn default() -> Self {
@@ -87,18 +92,20 @@ impl OperatorOutput {
     /// An empty output that is full with so many records.
     pub(crate) fn of(limit: usize) -> Self {
         let (panes, rows, sides) = (Vec::new(), Vec::new(), Vec::new());
-        Self { panes, rows, sides, account: Account::default(), records: 0, limit }
+        Self { panes, rows, sides, account: Account::default(), records: 0, bytes: 0, limit }
     }
 
     /// Adds panes after the others.
     pub(crate) fn push(&mut self, panes: PaneBatch) {
         self.records += panes.infos.len();
+        self.bytes += panes.keys.iter().chain(&panes.values).map(long_bytes).sum::<usize>();
         self.panes.push(panes);
     }
 
     /// Adds rows after the others.
     pub(crate) fn push_rows(&mut self, rows: RowBatch) {
         self.records += rows.times.len();
+        self.bytes += rows.columns.iter().map(long_bytes).sum::<usize>();
         self.rows.push(rows);
     }
 
@@ -111,7 +118,22 @@ impl OperatorOutput {
 
     /// Whether the operator is to pause.
     pub(crate) fn is_full(&self) -> bool {
-        self.records >= self.limit
+        self.records >= self.limit || self.bytes >= BYTES_BEFORE_PAUSE
+    }
+}
+
+/// Bytes of a column's values that have no fixed length.
+pub(crate) fn long_bytes(column: &Column) -> usize {
+    let long = |value: &Value| match value.as_ref() {
+        ValueRef::Text(text) | ValueRef::Json(text) => text.len(),
+        ValueRef::Bytes(bytes) => bytes.len(),
+        ValueRef::Null | ValueRef::Bool(_) | ValueRef::Int(_) | ValueRef::Float(_) => 0,
+    };
+    match column {
+        Column::Text(array) => array.value_data().len(),
+        Column::Bytes(array) => array.value_data().len(),
+        Column::Dynamic(array) => array.values().iter().map(long).sum(),
+        Column::Null(_) | Column::Bool(_) | Column::Int(_) | Column::Float(_) => 0,
     }
 }
 
@@ -124,3 +146,6 @@ pub enum Work {
     /// The output is to be taken first.
     Paused,
 }
+
+#[cfg(test)]
+mod tests;

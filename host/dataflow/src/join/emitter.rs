@@ -12,21 +12,18 @@ use tidegate_types::batch::{index, index32};
 use tidegate_types::hooks::MapHook;
 use tidegate_types::time::is_record_time;
 use tidegate_types::{
-    Arrivals, Batch, Column, ColumnBuilder, Emitted, EventTime, Field, Keys, Origin, RowBatch, Schema, Watermark,
+    Arrivals, Batch, ColumnBuilder, Emitted, EventTime, Field, Keys, Origin, RowBatch, Schema, Watermark,
 };
 
 use super::packed::{RowValues, packed_len};
 use super::{Both, JoinConfig, fields, other};
 use crate::OperatorError;
 use crate::map::MapOperator;
-use crate::operator::{OperatorOutput, RECORDS_BEFORE_PAUSE};
+use crate::operator::{BYTES_BEFORE_PAUSE, OperatorOutput, RECORDS_BEFORE_PAUSE, long_bytes};
 use crate::side::Condemned;
 
 /// So many bytes of values are gathered at most.
 const BYTES_AT_ONCE: usize = 4 << 20;
-
-/// After so many bytes of values the operator pauses.
-const BYTES_BEFORE_PAUSE: usize = 16 << 20;
 
 /// Where a pair belongs.
 #[derive(Debug)]
@@ -237,14 +234,4 @@ impl PairHook {
 fn bad_time(time: EventTime) -> Condemned {
     let detail = format!("the join hook gave this row the time {time} ms, outside the years 0001 to 9999");
     Condemned::by_host(codes::BAD_TIME, detail)
-}
-
-/// Bytes of a column's texts and bytes.
-fn long_bytes(column: &Column) -> usize {
-    match column {
-        Column::Text(array) => array.value_data().len(),
-        Column::Bytes(array) => array.value_data().len(),
-        Column::Dynamic(array) => array.values().iter().map(|value| packed_len(value.as_ref())).sum(),
-        Column::Null(_) | Column::Bool(_) | Column::Int(_) | Column::Float(_) => 0,
-    }
 }
