@@ -1,10 +1,12 @@
 //! Window joins: pairs of rows of one key in the same window, emitted as the window fires on time.
 //!
-//! A row is kept once, however many windows it is in: a window's rows are those of its span. Of each key only the next
-//! window to fire is known, the first with rows of both inputs; the one after it is looked for once it has fired. A row that
-//! comes after a window has ended meets the others of that window at once.
+//! A row is kept once, however many windows it is in: a window's rows are those of its span. Of each key only one window to
+//! fire is known, the next in which rows of both inputs can be; whether they are is looked at once it has ended, and then
+//! the next one is looked for. So nothing that a row or a window costs grows with the rows of its key that meet nothing. A row
+//! that comes after a window has ended meets the others of that window at once.
 //!
-//! Invariant: a key's `due` window is the earliest that has not ended and has rows of both inputs, and `due` names it.
+//! Invariant: a key's `due` window is no later than the earliest that has not ended and has rows of both inputs, has a kept
+//! row, and `due` names it.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;
@@ -85,18 +87,12 @@ impl WindowRule {
         Self { grid, lateness, due: BTreeSet::new() }
     }
 
-    /// The first window, from `start` on, in which a key has rows of both inputs.
-    fn next_shared(&self, core: &Core, key: KeyId, mut start: EventTime) -> Option<EventTime> {
-        loop {
-            let left = core.buffers.left.first_from(key, start)?;
-            let right = core.buffers.right.first_from(key, start)?;
-            let later = left.max(right);
-            if later < self.grid.end(start) {
-                return Some(start);
-            }
-            // No window before this one reaches as far.
-            start = self.grid.first(later);
-        }
+    /// The first window, from `start` on, in which a key can have rows of both inputs, as far as its first rows tell.
+    fn next_shared(&self, core: &Core, key: KeyId, start: EventTime) -> Option<EventTime> {
+        let left = core.buffers.left.first_from(key, start)?;
+        let right = core.buffers.right.first_from(key, start)?;
+        // No window before the first of the later row reaches as far.
+        Some(start.max(self.grid.first(left.max(right))))
     }
 
     /// Sees to it that a key's next window fires, which is none before `start`.

@@ -2,7 +2,7 @@
 
 use tidegate_types::{Value, Watermark};
 
-use super::bench::{END, at, left, right, run, windows};
+use super::bench::{END, Event, at, left, right, run, windows};
 use crate::StateSize;
 use crate::join::hold_back;
 
@@ -147,4 +147,38 @@ fn windows_without_pairs_cost_nothing() {
 #[test]
 fn the_output_watermark_is_not_held_back() {
     assert_eq!(hold_back(&windows(10, 5, 30)), 0);
+}
+
+/// Rows of one key, by turns of either side and each in a window of its own, the last first; then two that meet.
+fn alone(count: i64) -> Vec<Event> {
+    let mut events: Vec<Event> =
+        (0..count).rev().map(|at| if at % 2 == 0 { left("a", at * 10, at) } else { right("a", at * 10, at) }).collect();
+    events.extend([left("a", count * 10, count), right("a", count * 10, count + 1)]);
+    events
+}
+
+#[test]
+fn rows_that_meet_nothing_stand_in_nobody_s_way() {
+    let mut events = alone(50);
+    events.push(END);
+    assert_eq!(run(&windows(10, 10, 0), &events).rows(), [(Some(50), Some(51), 509)]);
+}
+
+#[test]
+fn a_row_costs_the_same_however_many_of_its_key_meet_nothing() {
+    let timed = |count: i64| {
+        let mut events = alone(count);
+        // Windows that fire one by one, with all the others before them.
+        for at in 1..count {
+            events.extend([left("a", at - 1_000_000, 0), right("a", at - 1_000_000, 0), self::at(at - 1_000_000 + 9)]);
+        }
+        let shortest = |_| {
+            let start = std::time::Instant::now();
+            run(&windows(1, 1, 0), &events);
+            start.elapsed()
+        };
+        (0..3).map(shortest).min().expect("three runs")
+    };
+    let (few, many) = (timed(1_000), timed(8_000));
+    assert!(many < few * 30, "eight times the rows took {many:?} instead of {few:?}");
 }
