@@ -1,7 +1,8 @@
 //! What an operator emitted as rows for the operators behind it.
 //!
 //! A pane's row has the fields of its key, its values, and `window_start` and `window_end` as texts; its event time is the
-//! last millisecond of its window (docs/semantics.md, 9). Only the fields that somebody reads become columns.
+//! last millisecond of its window (docs/semantics.md, 9). Only the fields that somebody reads become columns. A float that is
+//! no number or infinite is null, as in the record that a sink would write.
 
 use std::sync::Arc;
 
@@ -108,6 +109,7 @@ fn part(
     retractions: Option<Arc<[bool]>>,
 ) -> Part {
     let count = index32(times.len());
+    let columns = columns.into_iter().map(finite).collect();
     let batch = Batch {
         schema: Arc::clone(schema),
         columns,
@@ -122,6 +124,18 @@ fn part(
         progress: Arc::new(Progress::default()),
     };
     Part { batch, emitters: Some(order.keys), stood: Stood::Each(stood) }
+}
+
+/// The column, with nulls for floats that are not finite.
+fn finite(column: Column) -> Column {
+    let infinite = |value: ValueRef<'_>| matches!(value, ValueRef::Float(float) if !float.is_finite());
+    if !matches!(column, Column::Float(_) | Column::Dynamic(_))
+        || !(0..column.len()).any(|row| infinite(column.value(row)))
+    {
+        return column;
+    }
+    let value = |row| Some(column.value(row)).filter(|value| !infinite(*value)).unwrap_or_default();
+    Column::of_values((0..column.len()).map(value))
 }
 
 /// Panes, to be shown as their sink would write them.

@@ -232,3 +232,23 @@ fn two_ways_to_one_operator_give_the_same_at_every_speed() {
         assert_eq!(run(speed), expected, "{speed:?}");
     }
 }
+
+#[test]
+fn a_sum_beyond_the_floats_is_null_for_the_operator_behind() {
+    let folder = Folder::new();
+    let aggregate = "aggregate: {clicks: {fn: count, field: cents}, cents: sum, mean: {fn: avg, field: cents}, users: {fn: count_distinct, field: cents}, panes: {fn: count}}";
+    let text = pipeline("", "");
+    let (first, last) = text.split_at(text.find("  - name: by_minute").expect("an operator"));
+    let rest = last.find("    aggregate").expect("aggregates");
+    let sinks = last.find("sinks:").expect("sinks");
+    folder.write("pipeline.yaml", format!("{first}{}    {aggregate}\n{}", &last[..rest], &last[sinks..]));
+    let records = [("a", 0, "1e308"), ("a", 1, "1e308"), ("b", 2, "5.0")];
+    let line =
+        |(user, at, cents): (&str, i64, &str)| format!("{{\"at\":{at},\"user\":\"{user}\",\"cents\":{cents}}}\n");
+    folder.write("clicks.ndjson", records.map(line).concat());
+    let done = folder.tidegate(&["run", "pipeline.yaml", "--input", "clicks.ndjson", "--output", "out.ndjson"]);
+    done.success();
+    let pane = parsed(&folder.read("out.ndjson")).remove(0);
+    let values = ["clicks", "cents", "mean", "users", "panes"].map(|name| pane[name].to_string());
+    assert_eq!(values, ["1", "5.0", "5.0", "1", "2"], "{pane}");
+}

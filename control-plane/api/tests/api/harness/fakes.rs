@@ -192,6 +192,7 @@ impl JobRunner for Runner {
         self.running.lock().unwrap().contains_key(job).then(|| RunStatus {
             parallelism: 2,
             lag: Lag { records: 7, age_ms: 1_500 },
+            source_lags: Vec::new(),
             watermark: Some(1_792_662_000_000),
             watermark_lag_ms: Some(60_000),
             account: RunAccount { read: 100, accepted: 98, too_late: 2, ..RunAccount::default() },
