@@ -44,9 +44,6 @@ use store::{Reach, Store};
 /// So many keys of a run may stand among the expiries behind the watermark, for want of being settled, before the run ends.
 const PASSED_OVER: usize = 64;
 
-/// What a pending timer takes, in the metered bytes.
-const TIMER_BYTES: usize = 8;
-
 /// What a pipeline says about its process operator.
 #[derive(Debug, Clone)]
 pub(crate) struct ProcessConfig {
@@ -284,12 +281,10 @@ impl Operator for ProcessOperator {
     }
 
     fn state(&self) -> StateSize {
-        let timers = self.store.timers();
-        let bytes = self.store.weight.bytes + self.store.keys.bytes() + timers * TIMER_BYTES;
         StateSize {
             keys: self.store.keys.len(),
-            entries: self.store.weight.rows + timers,
-            bytes: bytes as u64,
+            entries: self.store.weight.rows + self.store.timers(),
+            bytes: self.store.bytes() as u64,
             ..StateSize::default()
         }
     }

@@ -175,16 +175,19 @@ impl Inputs {
                 return self.stretch(end);
             }
             // Only who is furthest behind can bring it on; the others wait, however much they have to send.
-            let behind = self.channels().filter(|channel| channel.known == end);
-            let got = behind.fold(false, |got, channel| channel.fill(usize::MAX) || got);
-            if !got && end > self.done {
+            let mut got = false;
+            for channel in self.channels().filter(|channel| channel.known == end) {
+                got |= channel.fill(usize::MAX);
+            }
+            if got {
+                continue;
+            }
+            if end > self.done {
                 // Whoever sends these rows may wait until others hear how far this operator is.
                 return self.stretch(end);
             }
-            if !got {
-                let ended = self.channels().all(|channel| channel.ended);
-                return if ended { Next::Ended } else { Next::Nothing };
-            }
+            let ended = self.channels().all(|channel| channel.ended);
+            return if ended { Next::Ended } else { Next::Nothing };
         }
     }
 

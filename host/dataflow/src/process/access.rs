@@ -16,7 +16,7 @@ use super::cell::{Cell, List, Map};
 use super::rows::AnswerRows;
 use super::store::{Store, Undo};
 
-/// The most bytes that one key may hold under one state.
+/// The most bytes that one key may hold under one state, as they lie in memory.
 pub(super) const KEY_LIMIT: usize = 16 << 20;
 /// The most bytes that one call may write: bounds what is kept for the way back.
 pub(super) const CALL_LIMIT: usize = 64 << 20;
@@ -105,8 +105,7 @@ impl Store {
         self.change(state, at, |cell| {
             if let Cell::List(list) = cell {
                 let undo = Undo::List(at, list.data.len(), list.rows);
-                list.data.extend_from_slice(&encoded);
-                list.rows += 1;
+                list.append(&encoded);
                 return undo;
             }
             Undo::Cell(at, std::mem::replace(cell, Cell::List(Box::new(List { data: encoded, rows: 1 }))))

@@ -2,6 +2,16 @@
 
 use std::collections::BTreeMap;
 
+/// What an allocation costs besides its bytes.
+pub(super) const ALLOCATION: usize = 16;
+/// What an entry of a map takes besides its bytes: its place in a node of the tree (two thirds full), and two allocations.
+const MAP_ENTRY: usize = of_tree(size_of::<(Box<[u8]>, Box<[u8]>)>()) + 2 * ALLOCATION;
+
+/// What an element of this size takes in an ordered tree.
+pub(super) const fn of_tree(element: usize) -> usize {
+    element * 11 / 6
+}
+
 /// What one key holds under one state.
 #[derive(Debug, Default)]
 pub(super) enum Cell {
@@ -35,6 +45,18 @@ pub(super) struct Map {
 pub(super) struct Weight {
     pub(super) rows: usize,
     pub(super) bytes: usize,
+}
+
+impl List {
+    /// Appends a row.
+    pub(super) fn append(&mut self, row: &[u8]) {
+        if self.data.capacity() - self.data.len() < row.len() {
+            // Spare room stays small beside what is metered.
+            self.data.reserve_exact(row.len().max(self.data.len() / 8));
+        }
+        self.data.extend_from_slice(row);
+        self.rows = self.rows.checked_add(1).expect("a key's bound counts at least one byte for each row");
+    }
 }
 
 impl Map {
@@ -72,13 +94,22 @@ impl Cell {
         }
     }
 
-    /// Its rows, and the bytes that they and their map keys take.
+    /// Its rows, and the bytes that it takes in memory beside its slot. It depends on what is held alone, so that what is taken
+    /// back weighs as before; a row without bytes counts as one byte.
     pub(super) fn weight(&self) -> Weight {
         match self {
             Self::Empty => Weight::default(),
-            Self::Value(row) => Weight { rows: 1, bytes: row.len() },
-            Self::List(list) => Weight { rows: tidegate_types::batch::index(list.rows), bytes: list.data.len() },
-            Self::Map(map) => Weight { rows: map.rows.len(), bytes: map.bytes },
+            Self::Value(row) => Weight { rows: 1, bytes: row.len().max(1) + ALLOCATION },
+            Self::List(list) => {
+                let rows = tidegate_types::batch::index(list.rows);
+                Weight { rows, bytes: list.data.len().max(rows) + size_of::<List>() + 2 * ALLOCATION }
+            }
+            // It goes once the call is published.
+            Self::Map(map) if map.rows.is_empty() => Weight::default(),
+            Self::Map(map) => {
+                let rows = map.rows.len();
+                Weight { rows, bytes: map.bytes + rows * MAP_ENTRY + size_of::<Map>() + ALLOCATION }
+            }
         }
     }
 }

@@ -1,11 +1,13 @@
 //! The keys that a processor keeps something of: encoded once, known by a small number.
 //!
 //! Invariant: between two calls a key is here exactly as long as it holds state or a timer, or its latest time can still
-//! matter to a state that it writes later.
+//! matter to a state that it writes later. Without keys, no memory is held.
 
 use hashbrown::HashTable;
 use tidegate_types::EventTime;
 use tidegate_types::batch::{index, index32};
+
+use super::cell::ALLOCATION;
 
 /// A key's number; free again once the key is forgotten.
 pub(super) type KeyId = u32;
@@ -66,6 +68,9 @@ impl KeyTable {
             found.remove();
         }
         self.free.push(id);
+        if self.index.is_empty() {
+            *self = Self::default();
+        }
     }
 
     pub(super) fn head(&self, id: KeyId) -> &Head {
@@ -91,8 +96,11 @@ impl KeyTable {
         self.heads.len()
     }
 
-    /// The bytes of the keys.
+    /// The bytes that the keys take in memory, with the room that is kept for more of them.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes
+        let heads = self.heads.capacity() * size_of::<Head>() + self.free.capacity() * size_of::<KeyId>();
+        // The table is seven eighths full at most, and has a byte for each place.
+        let index = self.index.capacity() * (size_of::<KeyId>() + 1) * 8 / 7;
+        self.bytes + self.len() * ALLOCATION + heads + index
     }
 }

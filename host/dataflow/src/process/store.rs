@@ -12,7 +12,7 @@ use tidegate_types::batch::{index, index32};
 use tidegate_types::hooks::{ProcessPlan, StateShape, TimerClock};
 use tidegate_types::{EventTime, NO_CLOCK, Watermark};
 
-use super::cell::{Cell, Weight};
+use super::cell::{Cell, Weight, of_tree};
 use super::keys::{KeyId, KeyTable};
 use super::rows::RowShape;
 
@@ -346,6 +346,15 @@ impl Store {
             self.expiries.remove(&(expiry, key));
         }
         self.keys.remove(key);
+        if self.keys.len() == 0 {
+            self.give_back();
+        }
+    }
+
+    /// Gives the memory of the slots back once no key is left; the queues are empty then.
+    fn give_back(&mut self) {
+        debug_assert!(self.timers() == 0 && self.expiries.is_empty() && self.weight == Weight::default());
+        (self.cells, self.pending) = (Vec::new(), Vec::new());
     }
 
     /// Removes what the watermark has outlived, but for the keys of this mark. False: more than `most` of these stand in the
@@ -373,6 +382,15 @@ impl Store {
             };
         }
         true
+    }
+
+    /// The bytes that all of it takes in memory: what is held, keys, slots (also free ones), and entries of queues.
+    pub(super) fn bytes(&self) -> usize {
+        let cells = self.cells.capacity() * size_of::<Cell>();
+        let pending = self.pending.capacity() * size_of::<Option<EventTime>>();
+        let timers = self.timers() * of_tree(size_of::<(EventTime, KeyId, u32)>());
+        let expiries = self.expiries.len() * of_tree(size_of::<(EventTime, KeyId)>());
+        self.weight.bytes + self.keys.bytes() + cells + pending + timers + expiries
     }
 
     /// Pending timers.

@@ -3,6 +3,7 @@
 mod bench;
 mod cases;
 mod hook;
+mod memory;
 mod model;
 mod random;
 mod script;

@@ -165,6 +165,7 @@ fn rows_that_meet_nothing_stand_in_nobody_s_way() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "two times of one run are compared")]
 fn a_row_costs_the_same_however_many_of_its_key_meet_nothing() {
     let timed = |count: i64| {
         let mut events = alone(count);

@@ -13,7 +13,7 @@ use super::script::{Op, Outcome, plan};
 
 const ANY: usize = 1 << 30;
 
-fn column(values: &[Value]) -> Column {
+pub(super) fn column(values: &[Value]) -> Column {
     Column::of_values(values.iter().map(Value::as_ref))
 }
 
@@ -51,7 +51,7 @@ fn rows() -> Vec<Column> {
 }
 
 /// Makes a call on two keys.
-fn during<T>(store: &mut Store, call: impl FnOnce(&mut dyn StateAccess) -> T) -> T {
+pub(super) fn during<T>(store: &mut Store, call: impl FnOnce(&mut dyn StateAccess) -> T) -> T {
     let keys = ["a", "b"].map(|name| store.find_or_add(key_hash(&encoded(name)), &encoded(name)));
     store.begin_call(keys.to_vec(), Reach { watermark: Watermark::MIN, clock: 0 });
     Lent::default().during(store, |state| call(state.as_mut()))
