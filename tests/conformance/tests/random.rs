@@ -44,7 +44,8 @@ fn the_engine_agrees_with_the_reference_on_random_processors() {
 fn compare(draw: Draw, by_default: u64, of_each: u64) {
     let binary = Binary::find(setting("TIDEGATE_BIN").map(PathBuf::from)).unwrap();
     let first = number("SEED").or(number("FIRST")).unwrap_or(0);
-    let count = if number("SEED").is_some() { 1 } else { number("SEEDS").map_or(by_default, |seeds| seeds.div_ceil(of_each)) };
+    let count =
+        if number("SEED").is_some() { 1 } else { number("SEEDS").map_or(by_default, |seeds| seeds.div_ceil(of_each)) };
     let without = setting("WITHOUT");
     let folder = tempfile::tempdir().unwrap();
     let (next, reports) = (AtomicU64::new(first), Mutex::new(Vec::new()));

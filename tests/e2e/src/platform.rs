@@ -114,12 +114,15 @@ fn listen(child: &mut Child, said: &Arc<Mutex<String>>) -> Receiver<String> {
     let said = Arc::clone(said);
     let collect = move || {
         for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-            if let Some(url) = line.strip_prefix("Tidegate listens at ").and_then(|rest| rest.split(';').next()) {
+            {
+                let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
+                said.push_str(&line);
+                said.push('\n');
+            }
+            // It stands behind what the platform says of itself, so whoever has the URL has read that.
+            if let Some(url) = line.trim_start().strip_prefix("export TIDEGATE_API=") {
                 let _ = sender.send(url.to_owned());
             }
-            let mut said = said.lock().unwrap_or_else(PoisonError::into_inner);
-            said.push_str(&line);
-            said.push('\n');
         }
     };
     thread::Builder::new().name("platform-said".into()).spawn(collect).expect("a thread starts");

@@ -175,12 +175,14 @@ impl Building<'_> {
         let of = &self.pipeline.operators[operator];
         let inputs: Vec<Arc<Schema>> = of.inputs.iter().map(|input| Arc::clone(schemas.of(*input))).collect();
         let feeds = self.pipeline.consumers(Upstream::Operator(operator)).next().is_some();
+        // A sink deals rows without a window to its partitions by the key that emitted them.
+        let orders = feeds || (of.windowed().is_none() && self.pipeline.sinks_of(operator).next().is_some());
         let holds_back = match &of.kind {
             OperatorSpec::Join(join) => hold_back(join),
             OperatorSpec::Map(_) | OperatorSpec::Window(_) | OperatorSpec::Process(_) => 0,
         };
         let subtasks = (0..self.options.parallelism).map(|_| {
-            let plain = self.operator(operator, &inputs, feeds);
+            let plain = self.operator(operator, &inputs, orders);
             let rows = feeds.then(|| match &self.parts.operators[operator].results {
                 ResultFields::Panes(fields) => {
                     RowsOf::Panes(PaneRows::new(Arc::new(fields.clone()), Arc::clone(&schemas.operators[operator])))

@@ -93,10 +93,10 @@ impl States {
 
 fn too_large(job: &tidegate_types::Name, held: &Held, all: u64, room: u64, limit: u64) -> String {
     format!(
-        "state-too-large: operator `{}` of job `{job}` holds most of the job's {} bytes of window state; the windows of all \
+        "state-too-large: operator `{}` of job `{job}` holds most of the job's {} bytes of state; all \
          jobs of the tenant hold {all} bytes and may hold {room} (its limit `memory_bytes` of {limit} less what its hooks' \
-         instances have); let windows overlap less (a longer `slide`, a shorter `size`), keep fewer keys or a shorter \
-         `allowed_lateness`, or ask a platform admin for a higher limit",
+         instances have); let windows overlap less (a longer `slide`, a shorter `size`), give states a time to live, keep fewer \
+         keys, or shorten `allowed_lateness` and the bounds of joins, or ask a platform admin for a higher limit",
         held.largest, held.bytes
     )
 }
