@@ -154,12 +154,12 @@ fn shown_in_full(platform: &Platform, acme: &Asker<'_>, job: &Value) {
     );
     let shown = acme.must(&["job", "status", "attribution"]);
     assert!(shown.contains("late-pairs, late-minutes") && shown.contains("per-minute"), "{shown}");
-    let token = std::fs::read_to_string(&acme.token_file).unwrap();
+    let token = std::fs::read_to_string(&acme.token_file).expect("the token file is there");
     let http = Http::new(&platform.url, token.trim());
     let submit = |text: &str| http.post("/v1/jobs", &[("content-type", "application/yaml")], text).expect("an answer");
     let edited = GRAPH.replace("job: attribution", "job: other");
     let (status, answer) = submit(&edited.replace("late_side_output: late-minutes", "late_side_output: clicks"));
     assert!(status == 422 || status == 400, "{status}: {answer}");
-    let problem: Value = serde_json::from_str(&answer).unwrap();
+    let problem: Value = serde_json::from_str(&answer).expect("a problem is JSON");
     assert_eq!((&problem["path"], &problem["line"]), (&json!("operators[1].late_side_output"), &json!(29)), "{answer}");
 }
