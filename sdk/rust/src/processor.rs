@@ -2,7 +2,7 @@
 //!
 //! [`Processor`] is written one row at a time over handles of its state; [`ColumnProcessor`] works on whole columns and
 //! calls the host itself. The first is carried by the second. Underneath, what the rows of one call read and write is
-//! gathered: see [`mod@call`].
+//! gathered: see `processor/call.rs`.
 
 use serde::de::DeserializeOwned;
 

@@ -27,7 +27,7 @@ pub fn speeds() -> Vec<Speed> {
     one.into_iter().chain(more).collect()
 }
 
-/// Draws a scenario from a seed: [`scenario`](crate::generate::scenario) or [`graph`](crate::generate::graph).
+/// Draws a scenario from a seed: [`scenario`](crate::generate::scenario) or [`graph`](crate::generate::graph()).
 pub type Draw = fn(u64) -> Scenario;
 
 /// Checks the scenario drawn from a seed; an error is a report for people.
