@@ -67,7 +67,7 @@ fn table() -> Vec<(String, &'static [&'static str])> {
             &["operators[1].join.window.type"],
         ),
         (
-            chain(TUMBLING, COUNT, TUMBLING).replace(r#""input":"first""#, r#""input":"frist""#),
+            chain(TUMBLING, COUNT, TUMBLING).replace(r#""input":"first""#, r#""input":"firsts""#),
             &["operators[1].input", "first"],
         ),
         (chain(TUMBLING, COUNT, TUMBLING).replace(r#""input":"s""#, r#""input":"second""#), &["operators["]),
