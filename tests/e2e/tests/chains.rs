@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde_json::Value;
-use tidegate_e2e::{Chance, Folder, parsed};
+use tidegate_e2e::{Chance, Folder, guest, parsed};
 
 /// Speeds that change no output.
 const SPEEDS: [&[&str]; 4] =
@@ -251,4 +251,26 @@ fn a_sum_beyond_the_floats_is_null_for_the_operator_behind() {
     let pane = parsed(&folder.read("out.ndjson")).remove(0);
     let values = ["clicks", "cents", "mean", "users", "panes"].map(|name| pane[name].to_string());
     assert_eq!(values, ["1", "5.0", "5.0", "1", "2"], "{pane}");
+}
+
+#[test]
+fn a_hook_behind_a_window_reads_null_where_panes_have_no_field() {
+    let folder = Folder::new();
+    let text = pipeline("", "");
+    let chain = &text[..text.find("  - name: by_minute").expect("an operator")];
+    folder.write(
+        "pipeline.yaml",
+        format!(
+            "{chain}  - {{name: counts, input: by_user, key_by: [user], process: {{component: scripted}}}}\n\
+             sinks:\n  - {{input: counts, type: log, log: out}}\n"
+        ),
+    );
+    folder.write("clicks.ndjson", lines(&clicks(5)));
+    let component = format!("scripted={}", guest("scripted-processor").display());
+    let flags = ["run", "pipeline.yaml", "--input", "clicks.ndjson", "--component", &component, "--allow-unsigned"];
+    let done = folder.tidegate(&[&flags[..], &["--output", "out.ndjson"]].concat()).success();
+    let rows = parsed(&folder.read("out.ndjson"));
+    assert_eq!(rows.len() as u64, done.summary()["panes"]["ON_TIME"].as_u64().expect("a count"));
+    // The script adds up `v`, which no pane has.
+    assert!(rows.iter().all(|row| row["total"] == 0), "{:?}", rows.first());
 }

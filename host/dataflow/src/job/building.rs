@@ -128,7 +128,10 @@ impl Building<'_> {
             // Of a pane only what is read becomes a column.
             ResultFields::Panes(_) => {
                 let field = |name: &str, _: Option<&Field>| declared(&part.out.fields, name);
-                Schema::new(self.wanted(Upstream::Operator(operator), field))
+                let mut wanted = self.wanted(Upstream::Operator(operator), field);
+                // What a hook reads and no pane has is null to it, as behind a map hook.
+                wanted.retain(|field| part.out.fields.contains(field));
+                Schema::new(wanted)
             }
         }
     }
