@@ -9,7 +9,6 @@
 //! that emitted them: so no result depends on how many subtasks sent them. What is emitted between rounds (under a wall clock
 //! alone) goes on as soon as the rounds before it have.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow_array::BinaryArray;
@@ -81,7 +80,8 @@ struct Channel {
     receiver: Receiver<Piece>,
     /// Parts that were received and not worked through.
     waiting: Vec<Part>,
-    entries: VecDeque<ProgressEntry>,
+    /// The sender's progress that goes with them, piece by piece.
+    told: Vec<Arc<Progress>>,
     /// Rows that wait.
     rows: usize,
     /// The sender has sent all events before this position.
@@ -93,7 +93,7 @@ struct Channel {
 
 impl Channel {
     fn new(receiver: Receiver<Piece>) -> Self {
-        Self { receiver, waiting: Vec::new(), entries: VecDeque::new(), rows: 0, known: 0, between: None, ended: false }
+        Self { receiver, waiting: Vec::new(), told: Vec::new(), rows: 0, known: 0, between: None, ended: false }
     }
 
     /// Receives what is there, up to the end of the round, and while fewer than `rows` rows wait. Whether it got anything.
@@ -121,7 +121,7 @@ impl Channel {
         }
         self.rows += piece.parts.iter().map(|part| part.batch.len()).sum::<usize>();
         self.waiting.extend(piece.parts);
-        self.entries.extend(&piece.progress.entries);
+        self.told.push(piece.progress);
     }
 
     /// Takes the rows of events before `end`.
@@ -141,9 +141,18 @@ impl Channel {
     }
 
     /// Takes the changes that events before `end` bring.
-    fn take_entries(&mut self, end: u64) -> Progress {
-        let count = self.entries.partition_point(|entry| u64::from(entry.position) < end);
-        Progress { entries: self.entries.drain(..count).collect() }
+    fn take_progress(&mut self, end: u64) -> Arc<Progress> {
+        if end == WHOLE && self.told.len() <= 1 {
+            return self.told.pop().unwrap_or_default();
+        }
+        let mut entries: Vec<ProgressEntry> = Vec::new();
+        self.told.drain(..).for_each(|told| entries.extend(&told.entries));
+        let count = entries.partition_point(|entry| u64::from(entry.position) < end);
+        let later = entries.split_off(count);
+        if !later.is_empty() {
+            self.told.push(Arc::new(Progress { entries: later }));
+        }
+        Arc::new(Progress { entries })
     }
 }
 
@@ -212,7 +221,7 @@ impl Inputs {
         let mut progresses = Vec::new();
         for input in &mut self.inputs {
             // All senders of an input tell the same progress.
-            let mut told = input.channels.iter_mut().map(|channel| Arc::new(channel.take_entries(end)));
+            let mut told = input.channels.iter_mut().map(|channel| channel.take_progress(end));
             let progress = told.next().expect("every input has a sender");
             told.for_each(drop);
             let parts = input.channels.iter_mut().flat_map(|channel| channel.take(end)).collect();

@@ -153,6 +153,8 @@ struct Timeline<'a> {
     chained: &'a [Chained],
     /// Records of each source so far.
     records: Vec<usize>,
+    /// What each source's watermark is as the clock moves; kept for its memory.
+    watermarks: Vec<Watermark>,
     told: Told,
     virtual_clock: bool,
 }
@@ -170,7 +172,8 @@ impl<'a> Timeline<'a> {
             positions: chained.iter().map(|chained| Vec::with_capacity(chained.rows.records.len())).collect(),
             events: 0,
         };
-        Self { chains, partitions, chained, records: vec![0; sources], told, virtual_clock }
+        let (records, watermarks) = (vec![0; sources], Vec::with_capacity(sources));
+        Self { chains, partitions, chained, records, watermarks, told, virtual_clock }
     }
 
     fn tell(mut self, input: &SourceBatch, now: Option<EventTime>) -> Told {
@@ -231,7 +234,11 @@ impl<'a> Timeline<'a> {
 
     /// The clock moves; idleness may fall due on the way, in all sources at one instant together.
     fn clock(&mut self, to: EventTime) {
-        let mut watermarks: Vec<Watermark> = self.chains.iter().map(|chain| chain.watermarks.combined()).collect();
+        if to <= self.chains[0].watermarks.clock() {
+            return;
+        }
+        let mut watermarks = std::mem::take(&mut self.watermarks);
+        watermarks.extend(self.chains.iter().map(|chain| chain.watermarks.combined()));
         let mut due: Vec<(EventTime, usize, Watermark)> = Vec::new();
         for (source, chain) in self.chains.iter_mut().enumerate() {
             chain.watermarks.advance_clock(to, |instant, watermark| due.push((instant, source, watermark)));
@@ -247,6 +254,8 @@ impl<'a> Timeline<'a> {
             let clock = self.chains[0].watermarks.clock();
             self.everywhere(&watermarks, clock);
         }
+        watermarks.clear();
+        self.watermarks = watermarks;
     }
 
     /// One event that all sources tell: these watermarks at this clock.

@@ -7,13 +7,15 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use tidegate_store::MemoryStore;
-use tidegate_tenancy::{Role, TenantLimits, TokenKeys};
+use tidegate_tenancy::{Denied, Role, TenantLimits, TokenKeys};
 use tidegate_types::EventTime;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::*;
 use crate::components::{FoundComponent, RegistryDown};
-use crate::runner::{Run, RunEnd, RunStatus, StartError};
+use crate::error::SubmitError;
+use crate::runner::{Run, RunEnd, RunStatus, StartError, StartJob};
+use crate::view::JobState;
 
 mod again;
 mod cancel;

@@ -82,17 +82,19 @@ impl Ways {
         let mut routed = Routed::new(self.outputs.len());
         (routed.sides, routed.account) = (sides, account);
         for panes in panes {
-            results.extend(self.sinks.iter().map(|sink| (*sink, Results::Panes(panes.clone()))));
             if let Some(RowsOf::Panes(of)) = &self.rows {
-                self.forward(of.part(panes), &mut routed)?;
+                let part = of.part(panes.clone());
+                self.forward(part, &mut routed)?;
             }
+            self.to_sinks(Results::Panes(panes), &mut results);
         }
         for rows in rows {
             routed.account.emitted += rows.times.len() as u64 * self.sinks.len() as u64;
-            results.extend(self.sinks.iter().map(|sink| (*sink, Results::Rows(rows.clone()))));
             if let Some(RowsOf::Rows(schema)) = &self.rows {
-                self.forward(rows_part(schema, rows), &mut routed)?;
+                let part = rows_part(schema, rows.clone());
+                self.forward(part, &mut routed)?;
             }
+            self.to_sinks(Results::Rows(rows), &mut results);
         }
         for (senders, parts) in self.outputs.iter().zip(routed.dealt) {
             // How far a sender is must be known even if nothing comes of it; between rounds there is nothing to know.
@@ -102,6 +104,13 @@ impl Ways {
         }
         results.extend(routed.results.into_iter().map(|(sink, rows)| (sink, Results::Rows(rows))));
         Ok(Emission { results, sides: routed.sides, account: routed.account, ..Emission::default() })
+    }
+
+    /// Hands results to each sink; the last gets them, the others copies.
+    fn to_sinks(&self, of: Results, results: &mut Vec<(usize, Results)>) {
+        let Some((last, others)) = self.sinks.split_last() else { return };
+        results.extend(others.iter().map(|sink| (*sink, of.clone())));
+        results.push((*last, of));
     }
 
     fn forward(&mut self, part: Part, routed: &mut Routed) -> Result<(), TaskError> {

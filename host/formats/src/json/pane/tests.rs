@@ -1,3 +1,5 @@
+//! Panes as lines: every field, retractions, stamps, and that any line is one JSON object.
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use tidegate_types::{Column, Field, NO_CLOCK, Stamp, Timing, Value, Watermark};

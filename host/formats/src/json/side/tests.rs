@@ -1,3 +1,5 @@
+//! Lines of side outputs: which fields stand when, and records that are no JSON.
+
 use super::*;
 
 fn encoded(side: &SideRecord<'_>) -> String {
