@@ -147,8 +147,8 @@ impl Job {
 }
 
 /// The inputs that routes lead to, in order of their places.
-pub(crate) fn targets(routes: &[Route]) -> Vec<InputId> {
-    let mut routes: Vec<_> = routes.iter().flat_map(Route::to_operators).collect();
+pub(crate) fn targets<'a>(routes: impl IntoIterator<Item = &'a Route>) -> Vec<InputId> {
+    let mut routes: Vec<_> = routes.into_iter().flat_map(Route::to_operators).collect();
     routes.sort_by_key(|route| route.place);
     routes.into_iter().map(|route| route.to).collect()
 }

@@ -7,9 +7,11 @@ use std::sync::Arc;
 
 use tidegate_types::batch::{index, index32};
 use tidegate_types::hooks::{Call, GuestFailure, HookRows, MapHook, Mapped};
+use tidegate_types::time::is_record_time;
 use tidegate_types::{Batch, Column, ColumnBuilder, EventTime, Field, Schema};
 
 use crate::OperatorError;
+use crate::account::Account;
 use crate::pacer::Pacer;
 use crate::reads::ReadColumns;
 use crate::side::Condemned;
@@ -39,6 +41,37 @@ pub(crate) struct MapOutput {
     pub(crate) times: Vec<EventTime>,
     /// Condemned input rows, ascending.
     pub(crate) condemned: Vec<(u32, Condemned)>,
+}
+
+impl MapOutput {
+    /// Counts what the hook dropped on purpose and what it added, of so many input rows.
+    pub(crate) fn count(&self, input_rows: usize, account: &mut Account) {
+        let mut made = vec![0_u64; input_rows];
+        for source in &self.sources {
+            made[index(*source)] += 1;
+        }
+        for (row, _) in &self.condemned {
+            made[index(*row)] = 1;
+        }
+        account.filtered += made.iter().filter(|count| **count == 0).count() as u64;
+        account.expanded += made.iter().map(|count| count.saturating_sub(1)).sum::<u64>();
+    }
+
+    /// Condemns the rows that have no valid time. Each is one of its record's, which may have good ones besides.
+    pub(crate) fn refuse_untimed(&mut self) {
+        if self.times.iter().all(|time| is_record_time(*time)) {
+            return;
+        }
+        let rows = 0..index32(self.times.len());
+        let (good, bad): (Vec<u32>, Vec<u32>) = rows.partition(|row| is_record_time(self.times[index(*row)]));
+        let untimed = |row: u32| (self.sources[index(row)], Condemned::without_time(self.times[index(row)]));
+        let refused: Vec<_> = bad.into_iter().map(untimed).collect();
+        self.condemned.extend(refused);
+        self.condemned.sort_by_key(|(row, _)| *row);
+        self.columns = self.columns.iter().map(|column| column.take(&good)).collect();
+        self.sources = good.iter().map(|row| self.sources[index(*row)]).collect();
+        self.times = good.iter().map(|row| self.times[index(*row)]).collect();
+    }
 }
 
 impl MapOperator {

@@ -7,16 +7,14 @@
 use std::sync::Arc;
 
 use tidegate_types::batch::{index, index32};
-use tidegate_types::time::is_record_time;
 use tidegate_types::{Batch, EventTime, RowBatch, Watermark};
 
 use crate::OperatorError;
 use crate::account::Account;
 use crate::exchange::Exchange;
 use crate::keyed::keys_of;
-use crate::map::{MapOperator, MapOutput};
-use crate::side::{Condemned, Side};
-use crate::source::count_rows;
+use crate::map::MapOperator;
+use crate::side::Side;
 
 /// Rows on their way.
 #[derive(Debug, Clone)]
@@ -185,13 +183,10 @@ impl MapRoute {
     fn take(&mut self, part: &Part, routed: &mut Routed) -> Result<(), OperatorError> {
         let batch = &part.batch;
         let mut output = self.map.process(batch)?;
-        count_rows(&output, batch.len(), &mut routed.account);
-        let condemned = output.condemned.iter().map(|(row, condemned)| (*row, condemned.clone()));
-        let mut refused: Vec<(u32, Condemned)> = condemned.collect();
-        refused.extend(drop_untimed(&mut output));
-        refused.sort_by_key(|(row, _)| *row);
-        routed.account.rejected += refused.len() as u64;
-        for (row, condemned) in refused {
+        output.count(batch.len(), &mut routed.account);
+        output.refuse_untimed();
+        routed.account.rejected += output.condemned.len() as u64;
+        for (row, condemned) in output.condemned {
             let record = batch.rows[index(row)];
             routed.sides.push(condemned.into_side(&batch.origin, record, &self.id));
         }
@@ -204,21 +199,6 @@ impl MapRoute {
         };
         send(&mut self.routes, part.with(&output.sources, mapped), routed)
     }
-}
-
-/// Takes out the rows that have no valid time, each with the input row that it came from.
-fn drop_untimed(output: &mut MapOutput) -> Vec<(u32, Condemned)> {
-    if output.times.iter().all(|time| is_record_time(*time)) {
-        return Vec::new();
-    }
-    let rows = 0..index32(output.times.len());
-    let (good, bad): (Vec<u32>, Vec<u32>) = rows.partition(|row| is_record_time(output.times[index(*row)]));
-    let untimed = |row: u32| (output.sources[index(row)], Condemned::without_time(output.times[index(row)]));
-    let refused = bad.into_iter().map(untimed).collect();
-    output.columns = output.columns.iter().map(|column| column.take(&good)).collect();
-    output.sources = good.iter().map(|row| output.sources[index(*row)]).collect();
-    output.times = good.iter().map(|row| output.times[index(*row)]).collect();
-    refused
 }
 
 /// Rows as a sink takes them.

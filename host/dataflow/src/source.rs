@@ -9,13 +9,12 @@ use std::sync::Arc;
 use tidegate_connectors::SourceBatch;
 use tidegate_formats::{Decoded, Decoder};
 use tidegate_types::batch::{index, index32};
-use tidegate_types::time::is_record_time;
 use tidegate_types::{Arrivals, Batch, Column, EventTime, Origin, PartitionId, ReadRecords, Schema, Value, Watermark};
 use tidegate_windows::SourceWatermarks;
 
 use crate::OperatorError;
 use crate::account::Account;
-use crate::map::{MapOperator, MapOutput, NO_TIME};
+use crate::map::{MapOperator, NO_TIME};
 use crate::report::SourceReport;
 use crate::side::{Condemned, Side};
 
@@ -121,54 +120,23 @@ impl SourceChain {
             origin: Arc::clone(origin),
             progress: Arc::default(),
         };
-        let output = map.process(&batch)?;
-        count_rows(&output, batch.len(), account);
-        for (row, condemned) in &output.condemned {
-            let record = batch.rows[index(*row)];
-            dead.push((record, condemned.clone().into_side(origin, record, &self.map_id)));
+        let mut output = map.process(&batch)?;
+        output.count(batch.len(), account);
+        output.refuse_untimed();
+        for (row, condemned) in output.condemned {
+            let record = batch.rows[index(row)];
+            dead.push((record, condemned.into_side(origin, record, &self.map_id)));
         }
-        let mut rows = Rows {
+        Ok(Rows {
             schema: Arc::clone(map.schema()),
             columns: output.columns,
             records: output.sources.iter().map(|row| batch.rows[index(*row)]).collect(),
             times: output.times,
-        };
-        self.drop_untimed(&mut rows, origin, dead);
-        Ok(rows)
-    }
-
-    /// Rejects rows to which neither the record nor the map hook gave a valid time.
-    fn drop_untimed(&self, rows: &mut Rows, origin: &Arc<Origin>, dead: &mut Vec<(u32, Side)>) {
-        if rows.times.iter().all(|time| is_record_time(*time)) {
-            return;
-        }
-        let (good, bad): (Vec<u32>, Vec<u32>) =
-            (0..index32(rows.times.len())).partition(|row| is_record_time(rows.times[index(*row)]));
-        for row in bad {
-            let record = rows.records[index(row)];
-            let condemned = Condemned::without_time(rows.times[index(row)]);
-            dead.push((record, condemned.into_side(origin, record, &self.map_id)));
-        }
-        rows.columns = rows.columns.iter().map(|column| column.take(&good)).collect();
-        rows.records = good.iter().map(|row| rows.records[index(*row)]).collect();
-        rows.times = good.iter().map(|row| rows.times[index(*row)]).collect();
+        })
     }
 
     /// What to call a partition where it is shown; null for a record of no partition.
     fn partition_name(&self, id: Option<PartitionId>) -> Value {
         id.map_or(Value::Null, |id| self.partition_names[index(id.0)].clone())
     }
-}
-
-/// Counts what the map hook dropped on purpose and what it added.
-pub(crate) fn count_rows(output: &MapOutput, input_rows: usize, account: &mut Account) {
-    let mut made = vec![0_u64; input_rows];
-    for source in &output.sources {
-        made[index(*source)] += 1;
-    }
-    for (row, _) in &output.condemned {
-        made[index(*row)] = 1;
-    }
-    account.filtered += made.iter().filter(|count| **count == 0).count() as u64;
-    account.expanded += made.iter().map(|count| count.saturating_sub(1)).sum::<u64>();
 }

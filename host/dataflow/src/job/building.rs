@@ -13,7 +13,7 @@ use tidegate_types::{Field, FieldType, Kind, PartitionId, ResultFields, Schema, 
 use tidegate_windows::{ClockStart, SourceWatermarks};
 
 use super::assembly::{Opened, OperatorPart, Parts, SourcePart};
-use super::fields::{RAW, add, declared, named_fields, of_reads, source_field};
+use super::fields::{RAW, add, declared, named_fields, source_field};
 use super::{Job, JobOptions, Node, Subtask};
 use crate::chain::PaneRows;
 use crate::exchange::Exchange;
@@ -155,12 +155,12 @@ impl Building<'_> {
         match &self.parts.operators[operator].opened {
             Opened::Map(hooks) => {
                 let plan = hooks[0].plan();
-                of_reads(&plan.reads).cloned().chain(plan.keep.iter().map(Field::dynamic)).collect()
+                plan.reads.columns.iter().cloned().chain(plan.keep.iter().map(Field::dynamic)).collect()
             }
             Opened::Window { aggregates, custom } => {
                 let aggregates = aggregates[0].iter().map(|hook| &hook.plan().reads);
                 let reads = aggregates.chain(custom.front().map(|hook| &hook.plan().reads));
-                reads.flat_map(of_reads).cloned().collect()
+                reads.flat_map(|reads| reads.columns.iter().cloned()).collect()
             }
             Opened::Join(hooks) => match &self.pipeline.operators[operator].kind {
                 OperatorSpec::Join(join) => {
@@ -169,7 +169,7 @@ impl Building<'_> {
                 }
                 _ => Vec::new(),
             },
-            Opened::Process(hooks) => of_reads(&hooks[0].plan().reads).cloned().collect(),
+            Opened::Process(hooks) => hooks[0].plan().reads.columns.clone(),
         }
     }
 

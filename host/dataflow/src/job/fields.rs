@@ -1,7 +1,7 @@
 //! What each part of a graph puts out, and what those behind it read.
 
 use tidegate_pipeline::{Aggregate, Format, JoinOutput, JoinSide, Operator, OperatorSpec, Pipeline, Source};
-use tidegate_types::hooks::{MapPlan, Reads};
+use tidegate_types::hooks::MapPlan;
 use tidegate_types::{Field, FieldType, Kind};
 
 use super::JobError;
@@ -98,9 +98,4 @@ pub(super) fn check(named: &[(String, String)], out: &OutFields) -> Result<(), J
         }
     }
     Ok(())
-}
-
-/// The fields of a hook's reads.
-pub(super) fn of_reads(reads: &Reads) -> impl Iterator<Item = &Field> {
-    reads.columns.iter()
 }

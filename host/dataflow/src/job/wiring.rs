@@ -72,22 +72,13 @@ impl Job {
         let most_records = RECORDS_BEFORE_PAUSE.min(self.batch_rows.saturating_mul(RECORDS_OF_A_ROW));
         let (emitted, receiver) = channel(CHANNEL_CAPACITY, signal);
         let mut emissions = vec![receiver];
-        let all: Vec<_> = self.ways.into_iter().collect();
-        let inputs: Vec<InputId> = in_order(&all);
-        let outputs = channels.senders(&inputs);
-        let ways = all.into_iter().map(Way::new).collect();
+        let outputs = channels.senders(&targets(self.ways.iter().flatten()));
+        let ways = self.ways.into_iter().map(Way::new).collect();
         let source = SourceTask::new(input, self.sources, ways, outputs, emitted);
         let operators =
             self.nodes.into_iter().map(|node| tasks_of(node, most_records, &mut channels, &mut emissions)).collect();
         Tasks { source, operators, emissions }
     }
-}
-
-/// The inputs that the routes of all sources lead to, in order of their places.
-fn in_order(ways: &[Vec<crate::route::Route>]) -> Vec<InputId> {
-    let mut routes: Vec<_> = ways.iter().flatten().flat_map(crate::route::Route::to_operators).collect();
-    routes.sort_by_key(|route| route.place);
-    routes.into_iter().map(|route| route.to).collect()
 }
 
 fn tasks_of(

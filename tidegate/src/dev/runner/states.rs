@@ -1,4 +1,4 @@
-//! What the windows of a tenant's jobs keep in memory, held within the tenant's limit.
+//! What the operators of a tenant's jobs keep in memory, held within the tenant's limit.
 //!
 //! State is in memory yet, so a job could take the whole host's. Each job tells its operators' bytes as it goes; where all
 //! jobs of a tenant together have more than its limit `memory_bytes` leaves beside its instances, the largest one is stopped
