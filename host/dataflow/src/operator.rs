@@ -8,6 +8,8 @@
 
 use std::sync::Arc;
 
+use tidegate_state::Changes;
+use tidegate_types::stored::{Malformed, Read, Stored};
 use tidegate_types::{Batch, Column, EventTime, PaneBatch, Progress, RowBatch, Value, ValueRef};
 
 use crate::OperatorError;
@@ -55,6 +57,42 @@ pub trait Operator: Send {
 
     /// How much state it keeps.
     fn state(&self) -> StateSize;
+
+    /// A checkpoint's barrier has come, between two rounds: everything that has changed since the last one is to be written as
+    /// it is now. Copies nothing; what is frozen and changes before it was written is written first.
+    fn freeze(&mut self) {}
+
+    /// Writes about so many of the frozen entries. Returns whether all of them are written.
+    fn write(&mut self, _entries: usize, _changes: &mut Changes) -> bool {
+        true
+    }
+
+    /// What it keeps besides entries: a few numbers, as they are now. Called right after [`Operator::freeze`].
+    fn head(&self, _out: &mut Vec<u8>) {}
+
+    /// The heads of all subtasks that wrote the state that is restored; before any entry. The operator is fresh.
+    ///
+    /// # Errors
+    /// If it is not what `head` writes.
+    fn restore_head(&mut self, _head: &mut Stored<'_>) -> Read<()> {
+        Ok(())
+    }
+
+    /// An entry of the state that is restored; all entries of this subtask come in the order of their keys.
+    ///
+    /// # Errors
+    /// If it is not what `write` writes.
+    fn restore(&mut self, _key: &[u8], _value: &[u8]) -> Read<()> {
+        Err(Malformed::new("an entry of this operator"))
+    }
+
+    /// All entries were given.
+    ///
+    /// # Errors
+    /// If they do not fit together.
+    fn restored(&mut self) -> Read<()> {
+        Ok(())
+    }
 }
 
 /// What an operator emitted.

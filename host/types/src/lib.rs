@@ -12,6 +12,7 @@ pub mod progress;
 pub mod results;
 pub mod schema;
 pub mod stamp;
+pub mod stored;
 pub mod time;
 pub mod value;
 

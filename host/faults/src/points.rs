@@ -1,0 +1,33 @@
+//! The list of fault points, in order of their names.
+
+/// Every point that [`crate::reach`] may name.
+pub const POINTS: &[&str] = &[
+    "barrier.sent.after",
+    "barrier.sent.before",
+    "delete.file.after",
+    "delete.file.before",
+    "manifest.put.after",
+    "manifest.put.before",
+    "pointer.swap.after",
+    "pointer.swap.before",
+    "restore.fetch.after",
+    "restore.fetch.before",
+    "restore.open.after",
+    "restore.open.before",
+    "sink.commit.after",
+    "sink.commit.before",
+    "sink.prepare.after",
+    "sink.prepare.before",
+    "state.apply.after",
+    "state.apply.before",
+    "state.snapshot.after",
+    "state.snapshot.before",
+    "transaction.abort.after",
+    "transaction.abort.before",
+    "transaction.commit.after",
+    "transaction.commit.before",
+    "transaction.stage.after",
+    "transaction.stage.before",
+    "upload.file.after",
+    "upload.file.before",
+];

@@ -1,0 +1,1 @@
+//! Keyed state on RocksDB: one database for each subtask of an operator.
