@@ -58,6 +58,10 @@ pub trait Operator: Send {
     /// How much state it keeps.
     fn state(&self) -> StateSize;
 
+    /// From now on changes are kept in mind, to be written at checkpoints. Called once, before the first row and before anything
+    /// is restored; never where there are no checkpoints.
+    fn keep_changes(&mut self) {}
+
     /// A checkpoint's barrier has come, between two rounds: everything that has changed since the last one is to be written as
     /// it is now. Copies nothing; what is frozen and changes before it was written is written first.
     fn freeze(&mut self) {}
