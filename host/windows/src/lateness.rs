@@ -9,6 +9,8 @@
 //! afterwards a histogram takes 2 KiB and grows with the largest lateness, to 43 KiB for a lateness of 9,998 years.
 //! Histograms merge without loss.
 
+mod stored;
+
 use hdrhistogram::Histogram;
 use tidegate_types::{EventTime, Millis};
 
@@ -70,11 +72,7 @@ impl LatenessHistogram {
 
     fn record_behind(&mut self, behind: u64) {
         self.max = self.max.max(behind);
-        let histogram = self.behind.get_or_insert_with(|| {
-            let mut histogram = Histogram::new(SIGNIFICANT_DIGITS).expect("two significant digits are possible");
-            histogram.auto(true);
-            Box::new(histogram)
-        });
+        let histogram = self.behind.get_or_insert_with(|| Box::new(growing()));
         histogram.record(behind).expect("a histogram that grows takes every value of 64 bits");
     }
 
@@ -170,6 +168,13 @@ impl LatenessRecorder {
     pub(crate) fn histogram(&self) -> &LatenessHistogram {
         &self.histogram
     }
+}
+
+/// An empty histogram that grows with what is recorded.
+fn growing() -> Histogram<u64> {
+    let mut histogram = Histogram::new(SIGNIFICANT_DIGITS).expect("two significant digits are possible");
+    histogram.auto(true);
+    histogram
 }
 
 fn millis(value: u64) -> Millis {

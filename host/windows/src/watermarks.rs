@@ -10,6 +10,7 @@
 
 mod holds;
 mod report;
+mod stored;
 
 use std::cmp::Reverse;
 use std::collections::binary_heap::PeekMut;

@@ -50,6 +50,10 @@ impl Holds {
         self.0 & Self::bit(by) != 0
     }
 
+    pub(super) fn add(&mut self, by: HeldBy) {
+        self.0 |= Self::bit(by);
+    }
+
     pub(super) fn reasons(self) -> impl Iterator<Item = HeldBy> {
         [HeldBy::Backpressure, HeldBy::Drift, HeldBy::Pause].into_iter().filter(move |by| self.has(*by))
     }
@@ -62,7 +66,7 @@ impl SourceWatermarks {
     /// from which it is not read.
     pub fn hold(&mut self, id: PartitionId, by: HeldBy) {
         let partition = self.partition_mut(id.0);
-        partition.holds.0 |= Holds::bit(by);
+        partition.holds.add(by);
         if partition.state == PartitionState::Idle {
             self.reactivate(id.0);
         }

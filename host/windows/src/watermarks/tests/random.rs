@@ -1,6 +1,8 @@
 //! Random sequences of everything that can happen to a source, against a slow model that looks at every partition at
 //! every instant, and against the promises that hold whatever happens. A failure names its seed.
 
+use tidegate_types::stored::Stored;
+
 use super::*;
 use crate::chance::Chance;
 
@@ -103,6 +105,7 @@ impl Model {
 /// A source and its model, taken the same way.
 struct Pair {
     source: SourceWatermarks,
+    spec: WatermarkSpec,
     model: Model,
     seed: u64,
 }
@@ -114,8 +117,9 @@ impl Pair {
             idle_partition_timeout: Some(Millis(TIMEOUT)),
             max_drift: Some(Millis(MAX_DRIFT)),
         };
-        let source = SourceWatermarks::new(&spec, 0, ClockStart::Assignment(0));
-        Self { source, model: Model { partitions: Vec::new(), clock: 0, combined: None }, seed }
+        let mut source = SourceWatermarks::new(&spec, 0, ClockStart::FirstArrival);
+        source.advance_clock(0, |_, _| ());
+        Self { source, spec, model: Model { partitions: Vec::new(), clock: 0, combined: None }, seed }
     }
 
     fn step(&mut self, chance: &mut Chance) {
@@ -152,7 +156,29 @@ impl Pair {
                 self.model.partitions[place].ended = true;
                 self.model.combine();
             }
-            _ => {}
+            _ => self.restore(chance.below(4) == 0 && count < 6),
+        }
+    }
+
+    /// Goes on with a source that is restored from what this one writes, its partitions the other way round and then back. That
+    /// releases what the process held.
+    fn restore(&mut self, adds: bool) {
+        let count = self.model.partitions.len();
+        let mut turned: Vec<Option<usize>> = (0..count).rev().map(Some).collect();
+        for last in [false, true] {
+            let mut bytes = Vec::new();
+            self.source.write(&mut bytes);
+            turned.extend((last && adds).then_some(None));
+            self.source = SourceWatermarks::new(&self.spec, turned.len(), ClockStart::FirstArrival);
+            let read = self.source.restore(&mut Stored::new(&bytes), &turned);
+            assert_eq!(read, Ok(()), "seed {}", self.seed);
+        }
+        for id in 0..count {
+            self.model.release(id, HeldBy::Backpressure);
+            self.model.release(id, HeldBy::Pause);
+        }
+        if adds {
+            self.model.assign();
         }
     }
 
