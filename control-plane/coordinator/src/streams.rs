@@ -95,7 +95,7 @@ impl JobStreams {
 
 fn result(name: String, sink: &Sink) -> NamedResult {
     let (stream, table) = match sink {
-        Sink::Log { log } | Sink::TransactionalLog { log } => (Some(log.clone()), None),
+        Sink::Log { log } | Sink::TransactionalLog { log, .. } => (Some(log.clone()), None),
         Sink::UpsertStore { table, .. } => (None, Some(table.clone())),
         Sink::Outbox { .. } | Sink::Parquet { .. } => (None, None),
     };

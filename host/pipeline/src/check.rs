@@ -16,10 +16,10 @@ pub use outputs::check_outputs;
 pub use rows::check_row_outputs;
 
 use crate::error::{PipelineError, Warning};
-use crate::ids;
 use crate::model::{Early, Operator, Pipeline, Sink, SinkSpec, WindowKind, Windowed};
 use crate::node::Node;
 use crate::path::{self, key};
+use crate::{checkpointing, ids};
 
 /// A rule that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,6 +115,7 @@ pub(crate) fn contradictions(pipeline: &Pipeline, root: &Node) -> Result<(), Pip
     fields::check(pipeline).map_err(located)?;
     outputs::check(pipeline).map_err(located)?;
     rows::check(pipeline).map_err(located)?;
+    checkpointing::check(pipeline).map_err(located)?;
     ids::check(pipeline, root)
 }
 

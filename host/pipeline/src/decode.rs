@@ -27,7 +27,7 @@ use crate::place::{Object, Place};
 pub(crate) const COMMON: [&str; 7] =
     ["job", "version", "precedence", "dead_letter_output", "checkpoint", "parallelism", "max_parallelism"];
 /// The keys of `checkpoint`.
-pub(crate) const CHECKPOINT: [&str; 3] = ["interval", "mode", "unaligned_after"];
+pub(crate) const CHECKPOINT: [&str; 4] = ["interval", "mode", "unaligned_after", "tolerable_failures"];
 /// The words of `checkpoint.mode`.
 pub(crate) const CHECKPOINT_MODES: [(&str, CheckpointMode); 2] =
     [("aligned", CheckpointMode::Aligned), ("unaligned", CheckpointMode::Unaligned)];
@@ -138,7 +138,10 @@ fn checkpoint(place: &Place<'_>) -> Result<Checkpoint, PipelineError> {
         let reason = "checkpoints that are unaligned from the start cannot turn so; remove it, or use `mode: aligned`";
         return Err(object.refuse_at("unaligned_after", reason));
     }
-    Ok(Checkpoint { interval, mode, unaligned_after })
+    let tolerable = object.get("tolerable_failures");
+    let tolerable_failures =
+        tolerable.map(|place| place.integer_u32("`tolerable_failures`", 0, u32::MAX)).transpose()?;
+    Ok(Checkpoint { interval, mode, unaligned_after, tolerable_failures })
 }
 
 fn max_parallelism(file: &Object<'_>) -> Result<u32, PipelineError> {

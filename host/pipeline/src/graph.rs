@@ -147,7 +147,7 @@ impl Pipeline {
     #[must_use]
     pub fn logs_written(&self) -> Vec<(String, &str)> {
         let sinks = self.sinks.iter().enumerate().filter_map(|(sink, of)| match &of.sink {
-            Sink::Log { log } | Sink::TransactionalLog { log } => {
+            Sink::Log { log } | Sink::TransactionalLog { log, .. } => {
                 Some((key(&self.sink_path(sink), "log"), log.as_str()))
             }
             Sink::UpsertStore { .. } | Sink::Outbox { .. } | Sink::Parquet { .. } => None,

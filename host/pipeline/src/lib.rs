@@ -4,10 +4,12 @@
 //! line) and what to do. [`check_supported`] refuses by name what this release does not run yet. Pure: no I/O, no clock.
 
 mod check;
+mod checkpointing;
 mod decode;
 mod duration;
 mod error;
 mod graph;
+mod guarantee;
 mod ids;
 mod model;
 mod nearest;
@@ -21,8 +23,10 @@ mod sharing;
 mod supported;
 
 pub use check::{check_custom_chain, check_outputs, check_row_outputs};
+pub use checkpointing::WORST_RECOVERY;
 pub use error::{ErrorCode, PipelineError, Warning};
 pub use graph::{HookRole, NamedHook};
+pub use guarantee::{Delivery, Guarantee, Promise, guarantee};
 pub use ids::{OperatorId, OperatorKind, operator_ids};
 pub use model::{
     Accumulation, Aggregate, Checkpoint, CheckpointMode, ComponentRef, Condition, Dedup, Early, Form, Format, Function,

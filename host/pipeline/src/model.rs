@@ -36,7 +36,7 @@ pub struct Pipeline {
     pub sinks: Vec<SinkSpec>,
     /// The log for rejected records; `None`: kept by the platform.
     pub dead_letter_output: Option<String>,
-    /// How often and how state is saved.
+    /// How often and how state is saved, as the file says; what a deployed job does is [`Pipeline::checkpointing`].
     pub checkpoint: Option<Checkpoint>,
     /// How many tasks share the work; `None`: the platform decides. At least 1, at most `max_parallelism`.
     pub parallelism: Option<u32>,
@@ -206,6 +206,8 @@ pub enum Sink {
     TransactionalLog {
         /// The log.
         log: String,
+        /// How long a transaction may stay open before the log may drop it; 15 minutes where the file says nothing. Above zero.
+        transaction_timeout: Millis,
     },
     /// A log, at least once.
     Log {
@@ -233,6 +235,8 @@ pub struct Checkpoint {
     pub mode: CheckpointMode,
     /// How long alignment may take before the checkpoint turns unaligned; only with `Aligned`. Above zero.
     pub unaligned_after: Option<Millis>,
+    /// How many failed checkpoints in a row are borne before one more fails the run; `None`: any number.
+    pub tolerable_failures: Option<u32>,
 }
 
 /// How barriers pass queued elements.

@@ -124,8 +124,12 @@ fn checkpoint() -> Value {
             "default": "aligned",
         },
         "unaligned_after": described(reference("positive_duration"), "How long alignment may take before it is given up."),
+        "tolerable_failures": {
+            "description": "How many failed checkpoints in a row are borne before one more fails the run; any number where absent.",
+            "type": "integer", "minimum": 0, "maximum": u32::MAX,
+        },
     });
-    described(object(properties, &["interval"]), "How often and how state is saved.")
+    described(object(properties, &["interval"]), "How often and how state is saved; every 10s, aligned, where absent.")
 }
 
 /// An object with these keys and no others.

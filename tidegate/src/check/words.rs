@@ -202,7 +202,7 @@ fn literal(value: &tidegate_types::Value) -> String {
 pub(super) fn sink(sink: &Sink) -> String {
     match sink {
         Sink::UpsertStore { table, key } => format!("rows of table `{table}`, one for each {}", key.join(", ")),
-        Sink::TransactionalLog { log } => format!("log `{log}`, exactly once"),
+        Sink::TransactionalLog { log, .. } => format!("log `{log}`, exactly once"),
         Sink::Log { log } => format!("log `{log}`, at least once"),
         Sink::Outbox { table } => {
             format!("outbox{}", table.as_ref().map_or(String::new(), |table| format!(" `{table}`")))

@@ -3,6 +3,7 @@
 use tidegate_types::{Field, FieldType, Kind, Millis};
 
 use super::{Fault, Scene, joins, kinds};
+use crate::checkpointing;
 use crate::model::{Aggregate, Format, Pipeline, Source, WindowKind};
 use crate::path::{key, quoted};
 use crate::sharing::{kept_apart_by, windows_of_a_record};
@@ -19,7 +20,7 @@ pub(super) fn all(pipeline: &Pipeline) -> Vec<Fault> {
         remarks.extend(Scene::of(pipeline, place).into_iter().flat_map(of_a_window));
         remarks.extend(joins::remarks(pipeline, place));
     }
-    remarks.extend(nothing_is_kept(pipeline));
+    remarks.extend(checkpointing::remarks(pipeline));
     remarks
 }
 
@@ -119,11 +120,4 @@ fn rows_overwrite_each_other(scene: Scene<'_>, sink: &str, fields: &[String]) ->
         ));
     }
     remarks
-}
-
-fn nothing_is_kept(pipeline: &Pipeline) -> Option<Fault> {
-    pipeline.checkpoint.as_ref()?;
-    let reason =
-        "accepted, but this release takes no checkpoints yet: a run that ends early starts again from the beginning";
-    Some(Fault::new("checkpoint", "checkpoint", reason))
 }

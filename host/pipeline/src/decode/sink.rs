@@ -1,11 +1,14 @@
 //! `sink`: where panes go.
 
+use tidegate_types::Millis;
+
+use crate::checkpointing::DEFAULT_TRANSACTION_TIMEOUT;
 use crate::error::PipelineError;
 use crate::model::{Sink, Stamp};
 use crate::place::{Object, Place};
 
 /// The keys of `sink`.
-pub(crate) const KEYS: [&str; 4] = ["type", "table", "key", "log"];
+pub(crate) const KEYS: [&str; 5] = ["type", "table", "key", "log", "transaction_timeout"];
 /// The keys that belong to every type.
 pub(crate) const COMMON: [&str; 1] = ["stamp"];
 /// The keys that an entry of `sinks` has besides.
@@ -48,7 +51,8 @@ impl SinkType {
     pub(crate) const fn keys(self) -> &'static [&'static str] {
         match self {
             Self::UpsertStore => &["table", "key"],
-            Self::TransactionalLog | Self::Log => &["log"],
+            Self::TransactionalLog => &["log", "transaction_timeout"],
+            Self::Log => &["log"],
             Self::Outbox | Self::Parquet => &["table"],
         }
     }
@@ -72,7 +76,9 @@ pub(crate) fn decode(object: &Object<'_>, common: &[&str]) -> Result<(Sink, Stam
     object.only(&keys, sink_type.name(), belongs)?;
     let sink = match sink_type {
         SinkType::UpsertStore => upsert(object)?,
-        SinkType::TransactionalLog => Sink::TransactionalLog { log: log(object)? },
+        SinkType::TransactionalLog => {
+            Sink::TransactionalLog { log: log(object)?, transaction_timeout: transaction_timeout(object)? }
+        }
         SinkType::Log => Sink::Log { log: log(object)? },
         SinkType::Outbox => Sink::Outbox { table: table(object)? },
         SinkType::Parquet => Sink::Parquet { table: table(object)? },
@@ -102,6 +108,7 @@ fn stamp(place: &Place<'_>) -> Result<Stamp, PipelineError> {
 fn belongs(key: &str) -> &'static str {
     match key {
         "log" => "`type: transactional_log` or `type: log`",
+        "transaction_timeout" => "`type: transactional_log`",
         _ => "`type: upsert_store`",
     }
 }
@@ -118,6 +125,12 @@ fn upsert(object: &Object<'_>) -> Result<Sink, PipelineError> {
 
 fn log(object: &Object<'_>) -> Result<String, PipelineError> {
     object.require("log", "name the log that is written")?.name("the log's name")
+}
+
+fn transaction_timeout(object: &Object<'_>) -> Result<Millis, PipelineError> {
+    let given = object.get("transaction_timeout");
+    let given = given.map(|place| place.positive_duration("`transaction_timeout`")).transpose()?;
+    Ok(given.unwrap_or(DEFAULT_TRANSACTION_TIMEOUT))
 }
 
 fn table(object: &Object<'_>) -> Result<Option<String>, PipelineError> {

@@ -73,6 +73,7 @@ fn accepts_the_specification_as_it_stands() {
             interval: Millis(30_000),
             mode: CheckpointMode::Aligned,
             unaligned_after: Some(Millis(60_000)),
+            tolerable_failures: None,
         }),
         parallelism: None,
         max_parallelism: 1024,
@@ -80,7 +81,7 @@ fn accepts_the_specification_as_it_stands() {
     assert_eq!(parsed.pipeline, expected);
     assert_eq!(parsed.check_supported(), Ok(()));
     let paths: Vec<&str> = parsed.warnings.iter().map(|warning| warning.path.as_str()).collect();
-    assert_eq!(paths, ["dedup.horizon", "checkpoint"]);
+    assert_eq!(paths, ["dedup.horizon", "checkpoint.unaligned_after"]);
 }
 
 #[test]
@@ -268,7 +269,10 @@ fn reads_every_sink() {
         accept(&edited(old, &format!("sink: {text}\n"))).pipeline.sinks[0].sink.clone()
     };
     assert_eq!(sink("{type: log, log: out}"), Sink::Log { log: "out".into() });
-    assert_eq!(sink("{type: transactional_log, log: out}"), Sink::TransactionalLog { log: "out".into() });
+    assert_eq!(
+        sink("{type: transactional_log, log: out}"),
+        Sink::TransactionalLog { log: "out".into(), transaction_timeout: Millis(900_000) }
+    );
     assert_eq!(sink("{type: outbox}"), Sink::Outbox { table: None });
     assert_eq!(sink("{type: parquet, table: t}"), Sink::Parquet { table: Some("t".into()) });
 }

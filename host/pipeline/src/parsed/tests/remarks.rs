@@ -36,12 +36,6 @@ fn remarks_that_an_identity_can_be_forgotten_before_its_window() {
 }
 
 #[test]
-fn remarks_that_checkpoints_are_not_kept_yet() {
-    let found = remarks(&edited("version: 1", "version: 1\ncheckpoint: {interval: 30s}"));
-    assert!(found.len() == 1 && found[0].starts_with("checkpoint (line 3): accepted"), "{found:?}");
-}
-
-#[test]
 fn remarks_on_rows_that_overwrite_each_other() {
     let key = |key: &str| remarks(&edited("[shop, country, window_start]", key));
     assert!(key("[shop, country]")[0].contains("without `window_start`"));
