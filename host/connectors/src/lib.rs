@@ -5,6 +5,7 @@
 mod batch;
 pub mod files;
 pub mod log;
+pub mod position;
 pub mod sink;
 pub mod source;
 pub mod stop;
@@ -13,6 +14,7 @@ pub use files::{
     FileResultSink, FileSideSink, FileSourceConfig, Input, OpenOutput, Output, open_files, refuse_overlaps,
 };
 pub use log::{Lag, LogResultSink, LogSideSink, LogSource, ReadPositions, SideByOperator, Start};
-pub use sink::{ResultSink, SideSink, SinkError};
+pub use position::{PartitionPosition, SourcePosition, StreamPosition};
+pub use sink::{Prepared, ResultSink, SideSink, SinkError};
 pub use source::{ErrorKind, Source, SourceBatch, SourceError};
 pub use stop::StopFlag;

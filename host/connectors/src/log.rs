@@ -2,6 +2,7 @@
 
 mod by_operator;
 mod positions;
+mod resume;
 mod side;
 mod sink;
 mod source;

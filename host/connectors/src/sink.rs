@@ -13,7 +13,10 @@ use crate::source::ErrorKind;
 /// 1. Results are put out in the order in which they were written.
 /// 2. What was written is out for good only once `flush` has returned.
 /// 3. After an error nothing more MUST be written.
-/// 4. A sink that was opened for panes MUST be given no rows, and one for rows no panes: it may panic.
+/// 4. Where checkpoints are taken, `recover` comes first and once, then `prepare` and `commit` of one checkpoint after another:
+///    what was written between two `prepare`s belongs to the later one. A checkpoint that failed is prepared and never
+///    committed; the next one that is committed brings what it had.
+/// 5. A sink that was opened for panes MUST be given no rows, and one for rows no panes: it may panic.
 pub trait ResultSink: Send {
     /// Takes a batch of panes.
     ///
@@ -32,6 +35,36 @@ pub trait ResultSink: Send {
     /// # Errors
     /// As `write_panes`.
     fn flush(&mut self) -> Result<(), SinkError>;
+
+    /// Everything that was written so far is durable when this returns, and where the sink is transactional nobody sees it
+    /// before [`commit`](Self::commit). The answer goes into the checkpoint, for [`recover`](Self::recover).
+    ///
+    /// # Errors
+    /// As `write_panes`.
+    fn prepare(&mut self, checkpoint: u64) -> Result<Option<Prepared>, SinkError> {
+        let _ = checkpoint;
+        self.flush()?;
+        Ok(None)
+    }
+
+    /// The checkpoint is saved: shows what was prepared for it, and for those before it. Again: does nothing.
+    ///
+    /// # Errors
+    /// As `write_panes`; [`SinkError::TransactionLost`].
+    fn commit(&mut self, checkpoint: u64) -> Result<(), SinkError> {
+        let _ = checkpoint;
+        Ok(())
+    }
+
+    /// Before anything is written in a run: commits what the checkpoint names from which it starts, and aborts everything else
+    /// that earlier runs staged. `None`: the run starts without a checkpoint.
+    ///
+    /// # Errors
+    /// [`SinkError::TransactionLost`] if what the checkpoint names is not there any more; what failed.
+    fn recover(&mut self, prepared: Option<&Prepared>) -> Result<(), SinkError> {
+        let _ = prepared;
+        Ok(())
+    }
 }
 
 /// Takes records that went to a side output. The guarantees are those of [`ResultSink`].
@@ -47,7 +80,41 @@ pub trait SideSink: Send {
     /// # Errors
     /// As `write`.
     fn flush(&mut self) -> Result<(), SinkError>;
+
+    /// Everything that was written so far is durable when this returns, and where the sink is transactional nobody sees it
+    /// before [`commit`](Self::commit). The answer goes into the checkpoint, for [`recover`](Self::recover).
+    ///
+    /// # Errors
+    /// As `write`.
+    fn prepare(&mut self, checkpoint: u64) -> Result<Option<Prepared>, SinkError> {
+        let _ = checkpoint;
+        self.flush()?;
+        Ok(None)
+    }
+
+    /// The checkpoint is saved: shows what was prepared for it, and for those before it. Again: does nothing.
+    ///
+    /// # Errors
+    /// As `write`; [`SinkError::TransactionLost`].
+    fn commit(&mut self, checkpoint: u64) -> Result<(), SinkError> {
+        let _ = checkpoint;
+        Ok(())
+    }
+
+    /// Before anything is written in a run: commits what the checkpoint names from which it starts, and aborts everything else
+    /// that earlier runs staged. `None`: the run starts without a checkpoint.
+    ///
+    /// # Errors
+    /// [`SinkError::TransactionLost`] if what the checkpoint names is not there any more; what failed.
+    fn recover(&mut self, prepared: Option<&Prepared>) -> Result<(), SinkError> {
+        let _ = prepared;
+        Ok(())
+    }
 }
+
+/// What a transactional sink has staged for a checkpoint, and needs to find it again: bytes of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared(pub Vec<u8>);
 
 /// Why a sink cannot take more.
 #[derive(Debug, thiserror::Error)]
@@ -117,6 +184,36 @@ pub enum SinkError {
         /// The number of the newest start that opened the output.
         newer: u64,
     },
+    /// What a checkpoint names was staged, and is neither staged nor committed any more.
+    #[error(
+        "stream {stream}: {records} records that writer `{writer}` staged under transaction {transaction} were never committed \
+         and are gone: the transaction was older than `transaction_timeout`, or was aborted. Start {epoch} staged them and the \
+         checkpoint counts them as written, so going on would leave them out. Submit the pipeline again with a higher \
+         `version`: the job reads from the oldest record that is kept, and writes all results again"
+    )]
+    TransactionLost {
+        /// The stream.
+        stream: StreamId,
+        /// Whose transaction it was.
+        writer: String,
+        /// The number of the start that staged it.
+        epoch: u64,
+        /// The transaction's number.
+        transaction: u64,
+        /// How many records it had.
+        records: u64,
+    },
+    /// What the checkpoint holds of this sink is not of this sink.
+    #[error(
+        "{output}: what the checkpoint says of it cannot be used: {reason}; submit the pipeline again with a higher `version`, \
+         and the job reads from the oldest record that is kept and writes all results again"
+    )]
+    Recover {
+        /// The output.
+        output: String,
+        /// Why.
+        reason: String,
+    },
     /// A stream does not take what is written to it.
     #[error("stream {stream}: does not take what the job writes to it")]
     Log {
@@ -135,7 +232,12 @@ impl SinkError {
             Self::Create { .. } | Self::Directory { .. } | Self::Overlap { .. } | Self::Full { .. } => {
                 ErrorKind::Invalid
             }
-            Self::Closed { .. } | Self::Write { .. } | Self::Fenced { .. } | Self::Log { .. } => ErrorKind::External,
+            Self::Closed { .. }
+            | Self::Write { .. }
+            | Self::Fenced { .. }
+            | Self::TransactionLost { .. }
+            | Self::Recover { .. }
+            | Self::Log { .. } => ErrorKind::External,
         }
     }
 

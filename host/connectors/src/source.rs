@@ -4,7 +4,10 @@ use std::io;
 
 use bytes::Bytes;
 use tidegate_log::{LogError, StreamId};
+use tidegate_types::stored::Malformed;
 use tidegate_types::{PartitionId, Value};
+
+use crate::position::SourcePosition;
 
 /// A bounded source that one task reads.
 ///
@@ -44,6 +47,8 @@ pub struct SourceBatch {
     pub ended: Vec<(u32, PartitionId)>,
     /// Whether nothing follows.
     pub done: bool,
+    /// Where reading goes on after this batch; none where a source cannot start in the middle.
+    pub after: Option<SourcePosition>,
 }
 
 /// Whose fault an error is.
@@ -126,6 +131,18 @@ pub enum SourceError {
         /// Offsets that were given.
         offsets: usize,
     },
+    /// A position that was stored does not fit the streams as they are now.
+    #[error(
+        "the checkpoint's position does not fit the source: {reason}; submit the pipeline again with a higher `version`, and \
+         the job begins at the oldest record that is kept"
+    )]
+    Position {
+        /// What does not fit.
+        reason: String,
+    },
+    /// A position that was stored cannot be read.
+    #[error("the checkpoint's position cannot be read")]
+    Malformed(#[from] Malformed),
     /// Records were dropped before they were read.
     #[error(
         "stream {stream}, partition {partition}: retention dropped records before this job read them: it is at offset \
@@ -157,9 +174,13 @@ impl SourceError {
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Read { .. } | Self::Changed { .. } | Self::Stopped | Self::Overtaken { .. } | Self::Log { .. } => {
-                ErrorKind::External
-            }
+            Self::Read { .. }
+            | Self::Changed { .. }
+            | Self::Stopped
+            | Self::Position { .. }
+            | Self::Malformed(_)
+            | Self::Overtaken { .. }
+            | Self::Log { .. } => ErrorKind::External,
             _ => ErrorKind::Invalid,
         }
     }

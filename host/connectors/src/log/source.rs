@@ -2,7 +2,8 @@
 //! happens to one of them.
 //!
 //! Invariant: a turn is what one look at a partition gave, up to fixed bounds, and is given out whole before the next
-//! partition's turn. So the order of records does not depend on where batches are cut.
+//! partition's turn. So the order of records does not depend on where batches are cut, nor on where reading is broken off and
+//! resumed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,13 +15,14 @@ use tidegate_types::{PartitionId, Value};
 
 use super::positions::ReadPositions;
 use crate::batch::BatchBuilder;
+use crate::position::{self, PartitionPosition, SourcePosition, Turn};
 use crate::source::{Source, SourceBatch, SourceError};
 use crate::stop::StopFlag;
 
 /// The most records of a turn: one partition should not run far ahead of the others.
 const TURN_RECORDS: usize = 256;
 /// The most bytes of a turn.
-const TURN_BYTES: usize = 64 << 10;
+pub(super) const TURN_BYTES: usize = 64 << 10;
 /// A record is cut to so many bytes, as [`SourceBatch`] has it.
 const CUT: usize = MAX_RECORD_BYTES + 1;
 /// However long nothing happens: the watch wakes whoever waits, this only has to be some number.
@@ -42,30 +44,30 @@ pub enum Start {
 ///
 /// After [`StopFlag::stop`] `read` returns [`SourceError::Stopped`]; nothing has ended then, so no window is complete.
 pub struct LogSource {
-    log: Arc<dyn Log>,
-    streams: Vec<StreamId>,
+    pub(super) log: Arc<dyn Log>,
+    pub(super) streams: Vec<StreamId>,
     /// Follows the watches of all streams.
     watch: Arc<Watch>,
     stop: Arc<StopFlag>,
     names: Vec<Value>,
-    partitions: Vec<Partition>,
+    pub(super) partitions: Vec<Partition>,
     positions: Arc<ReadPositions>,
     /// Whose turn it is.
-    turn: usize,
+    pub(super) turn: usize,
     /// Partitions that have not ended.
     open: usize,
 }
 
-struct Partition {
+pub(super) struct Partition {
     id: PartitionId,
     /// Its stream, by its place in the source.
-    stream: usize,
+    pub(super) stream: usize,
     /// Its number in the stream.
-    number: u32,
+    pub(super) number: u32,
     /// The next offset to look for.
-    next: u64,
+    pub(super) next: u64,
     /// What is left of its turn.
-    pending: std::vec::IntoIter<Stored>,
+    pub(super) pending: std::vec::IntoIter<Stored>,
     /// Whether it begins with whatever is kept: nothing of it was read, and nobody said where to begin.
     begins: bool,
     /// Whether the last look saw its final end, at `next`.
@@ -92,28 +94,55 @@ impl LogSource {
         stop: Arc<StopFlag>,
     ) -> Result<Self, SourceError> {
         let watch = Arc::new(Watch::new());
-        stop.wakes(&watch);
-        let (mut partitions, mut names, mut positions) = (Vec::new(), Vec::new(), Vec::new());
-        for (place, (stream, start)) in streams.iter().enumerate() {
-            let starts = starts(&*log, stream, start, &watch)?;
-            for (number, next) in (0..).zip(&starts) {
-                names.push(Value::Int(number.into()));
-                partitions.push(Partition {
-                    id: PartitionId(index32(partitions.len())),
-                    stream: place,
-                    number,
-                    next: *next,
-                    pending: Vec::new().into_iter(),
-                    begins: *start == Start::Earliest,
-                    complete: false,
-                    ended: false,
-                });
-            }
-            positions.push((stream.clone(), starts));
+        let mut places = Vec::with_capacity(streams.len());
+        for (stream, start) in streams {
+            let starts = starts(&*log, &stream, &start, &watch)?;
+            let begins = start == Start::Earliest;
+            places.push((stream, starts.into_iter().map(|next| at(next, begins)).collect()));
         }
+        Ok(Self::assemble(log, places, watch, stop))
+    }
+
+    /// The source with each stream's partitions where they are, the first one's turn.
+    pub(super) fn assemble(
+        log: Arc<dyn Log>,
+        streams: Vec<(StreamId, Vec<PartitionPosition>)>,
+        watch: Arc<Watch>,
+        stop: Arc<StopFlag>,
+    ) -> Self {
+        stop.wakes(&watch);
+        let (mut partitions, mut names) = (Vec::new(), Vec::new());
+        for (place, (_, of_stream)) in streams.iter().enumerate() {
+            for (number, partition) in (0..).zip(of_stream) {
+                names.push(Value::Int(number.into()));
+                partitions.push(Partition::new(index32(partitions.len()), place, number, *partition));
+            }
+        }
+        let offsets = |partitions: &[PartitionPosition]| partitions.iter().map(|partition| partition.next).collect();
+        let positions = streams.iter().map(|(stream, of_stream)| (stream.clone(), offsets(of_stream)));
+        let positions = Arc::new(ReadPositions::new(positions));
+        let open = partitions.iter().filter(|partition| !partition.ended).count();
         let streams = streams.into_iter().map(|(stream, _)| stream).collect();
-        let (open, positions) = (partitions.len(), Arc::new(ReadPositions::new(positions.into_iter())));
-        Ok(Self { log, streams, watch, stop, names, partitions, positions, turn: 0, open })
+        Self { log, streams, watch, stop, names, partitions, positions, turn: 0, open }
+    }
+
+    /// Where reading goes on.
+    fn position(&self) -> SourcePosition {
+        let mut out = Vec::with_capacity(16 + 32 * self.streams.len() + 6 * self.partitions.len());
+        let turn = self.partitions.get(self.turn).map_or_else(Turn::default, |partition| Turn {
+            stream: partition.stream,
+            partition: partition.number,
+            left: partition.left(),
+        });
+        position::put_head(&mut out, turn, self.streams.len());
+        let mut partitions = self.partitions.as_slice();
+        for (place, stream) in self.streams.iter().enumerate() {
+            let (of_stream, rest) = partitions.split_at(partitions.partition_point(|of| of.stream == place));
+            position::put_stream(&mut out, stream, of_stream.len());
+            of_stream.iter().for_each(|partition| position::put_partition(&mut out, partition.position()));
+            partitions = rest;
+        }
+        SourcePosition(out)
     }
 
     /// How far it has read; shared, so that it can be looked at while the source reads.
@@ -149,6 +178,29 @@ impl LogSource {
         }
         Ok(ended)
     }
+}
+
+impl Partition {
+    fn new(id: u32, stream: usize, number: u32, position: PartitionPosition) -> Self {
+        let PartitionPosition { next, begins, complete, ended } = position;
+        let pending = Vec::new().into_iter();
+        Self { id: PartitionId(id), stream, number, next, pending, begins, complete, ended }
+    }
+
+    /// Records that are left of its turn.
+    fn left(&self) -> u64 {
+        self.pending.as_slice().len() as u64
+    }
+
+    fn position(&self) -> PartitionPosition {
+        let Self { begins, complete, ended, .. } = *self;
+        PartitionPosition { next: self.next - self.left(), begins, complete, ended }
+    }
+}
+
+/// A partition of which nothing was read.
+pub(super) fn at(next: u64, begins: bool) -> PartitionPosition {
+    PartitionPosition { next, begins, complete: false, ended: false }
 }
 
 /// The offset at which each partition of a stream begins. From now on the watch moves when something happens to the stream.
@@ -210,7 +262,7 @@ impl Source for LogSource {
             let mut batch = BatchBuilder::new(max_rows, max_bytes);
             let ended = self.gather(&mut batch)?;
             if ended || self.open == 0 || !batch.is_empty() {
-                return Ok(batch.finish(self.open == 0));
+                return Ok(SourceBatch { after: Some(self.position()), ..batch.finish(self.open == 0) });
             }
             self.watch.wait_past(seen, LONG);
         }

@@ -13,6 +13,7 @@ use tidegate_types::{
 use super::*;
 use crate::{ResultSink, SideSink, SinkError, Source, SourceBatch, SourceError, StopFlag};
 
+mod resuming;
 mod several;
 
 struct Fixed(EventTime);

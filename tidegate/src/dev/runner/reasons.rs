@@ -137,7 +137,9 @@ fn failed(error: &RunError, host: &TenantHost) -> RunEnd {
     let reason = task.to_string();
     match task {
         TaskError::Source(SourceError::Stopped) => RunEnd::Stopped,
-        TaskError::Source(SourceError::Overtaken { .. }) | TaskError::Sink(SinkError::Full { .. }) => {
+        // Starting again from the same checkpoint meets the same.
+        TaskError::Source(SourceError::Overtaken { .. } | SourceError::Position { .. } | SourceError::Malformed(_))
+        | TaskError::Sink(SinkError::Full { .. } | SinkError::TransactionLost { .. } | SinkError::Recover { .. }) => {
             RunEnd::TenantFault { reason }
         }
         TaskError::Source(SourceError::Log { source, .. }) | TaskError::Sink(SinkError::Log { source, .. })

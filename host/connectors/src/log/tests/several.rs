@@ -2,12 +2,12 @@
 
 use super::*;
 
-fn named(name: &str) -> StreamId {
+pub(super) fn named(name: &str) -> StreamId {
     StreamId { tenant: "acme".parse().unwrap(), name: name.parse().unwrap() }
 }
 
 /// A log with these streams of so many partitions.
-fn with_streams(streams: &[(&str, u32)]) -> Arc<MemoryLog> {
+pub(super) fn with_streams(streams: &[(&str, u32)]) -> Arc<MemoryLog> {
     let log = Arc::new(MemoryLog::new());
     for (name, partitions) in streams {
         let spec = StreamSpec { partitions: *partitions, retention: Retention::default(), max_record_bytes: 1000 };
@@ -16,13 +16,13 @@ fn with_streams(streams: &[(&str, u32)]) -> Arc<MemoryLog> {
     log
 }
 
-fn put(log: &MemoryLog, name: &str, partition: u32, text: &str, ingest_time: EventTime) {
+pub(super) fn put(log: &MemoryLog, name: &str, partition: u32, text: &str, ingest_time: EventTime) {
     let records = vec![(partition, Bytes::copy_from_slice(text.as_bytes()))];
     let producer = Producer { name: "p".into(), sequence: None };
     log.append(&named(name), AppendBatch { records, ingest_time, producer, room: None }).unwrap();
 }
 
-fn open_several(log: &Arc<MemoryLog>, names: &[&str]) -> (LogSource, Arc<StopFlag>) {
+pub(super) fn open_several(log: &Arc<MemoryLog>, names: &[&str]) -> (LogSource, Arc<StopFlag>) {
     let stop = Arc::new(StopFlag::new());
     let streams = names.iter().map(|name| (named(name), Start::Earliest)).collect();
     let log = Arc::clone(log) as Arc<dyn Log>;
