@@ -39,6 +39,11 @@ impl Remote {
     }
 }
 
+/// `TIDEGATE_FAULT`: the fault point at which the process is to die, `NAME` or `NAME:COUNT`. Recovery drills set it.
+pub(crate) fn fault() -> Option<String> {
+    variable("TIDEGATE_FAULT")
+}
+
 /// A variable that is there and not empty.
 #[allow(clippy::disallowed_methods, reason = "this is where the binary reads its environment")]
 fn variable(name: &str) -> Option<String> {

@@ -81,7 +81,7 @@ fn perform(command: Command, console: &Console) -> Result<(), Failure> {
         Command::Keygen(args) => print(keygen::run(&args)?.as_bytes()),
         Command::Sign(args) => print(sign::run(&args)?.as_bytes()),
         Command::Verify(args) => print(verify::run(&args)?.as_bytes()),
-        Command::Dev(args) => dev::run(&args, console),
+        Command::Dev(args) => arm_fault().and_then(|()| dev::run(&args, console)),
         Command::Tenant(args) => client::run(ClientCommand::Tenant(args), console),
         Command::Token(args) => client::run(ClientCommand::Token(args), console),
         Command::Key(args) => client::run(ClientCommand::Key(args), console),
@@ -98,6 +98,13 @@ fn perform(command: Command, console: &Console) -> Result<(), Failure> {
         }
         Command::Completions { shell } => print(&cli::completions(shell)),
     }
+}
+
+/// Arms the fault that the environment names. Only builds with debug assertions have any.
+fn arm_fault() -> Result<(), Failure> {
+    environment::fault().map_or(Ok(()), |fault| {
+        tidegate_faults::arm(&fault).map_err(|error| Failure::invalid(format!("TIDEGATE_FAULT: {error}")))
+    })
 }
 
 /// Writes to standard output. A reader that has left is no failure of what only prints.

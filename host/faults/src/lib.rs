@@ -11,7 +11,7 @@ pub use points::POINTS;
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ArmError {
     /// No such point.
-    #[error("there is no fault point `{0}`; `tidegate faults` lists them")]
+    #[error("there is no fault point `{0}`; there are {list}", list = POINTS.join(", "))]
     Unknown(String),
     /// Not `NAME` or `NAME:COUNT`.
     #[error("`{0}` is no fault: write NAME or NAME:COUNT, with a count from 1")]

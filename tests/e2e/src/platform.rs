@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
@@ -20,7 +20,9 @@ const START: Duration = Duration::from_secs(120);
 pub struct Platform {
     child: Child,
     said: Arc<Mutex<String>>,
-    /// Where its API is.
+    /// Gets the URL; closed when nobody holds the process's standard error any more.
+    lines: Mutex<Receiver<String>>,
+    /// Where its API is; empty as long as it does not listen.
     pub url: String,
     data: PathBuf,
 }
@@ -39,25 +41,55 @@ impl Platform {
     /// # Panics
     /// If it does not start.
     pub fn start_with(data: &Path, flags: &[&str]) -> Self {
+        let mut platform = Self::launch(data, flags, &[]);
+        if !platform.listens() {
+            let _ = platform.child.kill();
+            panic!("the platform did not start:\n{}", platform.said());
+        }
+        platform
+    }
+
+    /// Launches a platform with its data in this folder, these flags and these variables beside its environment. It may
+    /// end at any time, and need not come to listen.
+    ///
+    /// # Panics
+    /// If there is no such command.
+    pub fn launch(data: &Path, flags: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut child = Command::new(binary())
             .arg("dev")
             .arg("--data")
             .arg(data)
             .args(flags)
+            .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
             .expect("the command starts");
         let said = Arc::new(Mutex::new(String::new()));
-        let lines = listen(&mut child, &said);
-        let mut platform = Self { child, said, url: String::new(), data: data.to_owned() };
-        let Ok(url) = lines.recv_timeout(START) else {
-            let _ = platform.child.kill();
-            panic!("the platform did not start:\n{}", platform.said());
-        };
-        platform.url = url;
-        platform
+        let lines = Mutex::new(listen(&mut child, &said));
+        Self { child, said, lines, url: String::new(), data: data.to_owned() }
+    }
+
+    /// Waits until a launched platform listens: true, with its URL known. False: it ended, or never came to it.
+    pub fn listens(&mut self) -> bool {
+        let lines = self.lines.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let Ok(url) = lines.recv_timeout(START) else { return false };
+        self.url = url;
+        true
+    }
+
+    /// Whether it ends by itself within this time.
+    ///
+    /// # Panics
+    /// If it cannot be asked.
+    pub fn ends_within(&mut self, patience: Duration) -> bool {
+        let lines = self.lines.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // Standard error is closed when the process is gone, so its end is not waited for in turns.
+        match lines.recv_timeout(patience) {
+            Err(RecvTimeoutError::Disconnected) => self.child.wait().is_ok(),
+            Ok(_) | Err(RecvTimeoutError::Timeout) => self.child.try_wait().expect("a child can be asked").is_some(),
+        }
     }
 
     /// The first platform admin's token file.
