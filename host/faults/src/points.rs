@@ -8,6 +8,8 @@ pub const POINTS: &[&str] = &[
     "delete.file.before",
     "manifest.put.after",
     "manifest.put.before",
+    "pointer.claim.after",
+    "pointer.claim.before",
     "pointer.swap.after",
     "pointer.swap.before",
     "restore.fetch.after",
