@@ -110,7 +110,7 @@ impl Coordinator {
         Ok(self.view(&key, record).await)
     }
 
-    /// Starts every live job that has no supervisor, from the start of its input: what a process does when it begins.
+    /// Starts every live job that has no supervisor, each from its newest checkpoint: what a process does when it begins.
     /// Gives their number.
     ///
     /// # Errors

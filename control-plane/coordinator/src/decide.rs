@@ -2,7 +2,8 @@
 //!
 //! Invariants: a live job counts against its tenant's limit, and two live jobs of a tenant write one table
 //! only with different precedences; a tenant's
-//! own fault never restarts a job; the platform's does, later each time, and not for ever (isolation.md: the trap loop).
+//! own fault never restarts a job; the platform's does, later each time, and not for ever (isolation.md: the trap loop) unless
+//! it gets on between its faults: a run that completed a checkpoint ends a row of restarts, since the next one begins further on.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use tidegate_pipeline::Pipeline;
 use tidegate_types::EventTime;
 
+use crate::checkpoint_status::CheckpointStatus;
 use crate::error::SubmitError;
 use crate::record::{Held, JobRecord};
 use crate::runner::RunEnd;
@@ -26,7 +28,7 @@ pub struct RestartPolicy {
     pub longest_pause: Duration,
     /// Restarts in a row after which the job has failed.
     pub restarts: u32,
-    /// A run that lasted so long ends a row of restarts, ms.
+    /// A run that lasted so long ends a row of restarts, ms. One that completed a checkpoint does so too, however short.
     pub healthy_after_ms: i64,
 }
 
@@ -75,17 +77,44 @@ pub(crate) enum After {
     Leave,
 }
 
-/// What follows the end of a run that lasted `ran_ms` and was preceded by `restarts` restarts in a row.
-pub(crate) fn after_run(end: RunEnd, wish: &Wish, restarts: u32, ran_ms: i64, policy: &RestartPolicy) -> After {
+/// How a run went, whatever ended it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Ran {
+    /// How long, ms; 0 of one that did not start.
+    pub(crate) ms: i64,
+    /// Checkpoints that it completed.
+    pub(crate) checkpoints: u64,
+}
+
+impl Ran {
+    /// Whether the job got on: the next run does not repeat all that this one did, or this one stood for long.
+    fn was_healthy(self, policy: &RestartPolicy) -> bool {
+        self.checkpoints > 0 || self.ms >= policy.healthy_after_ms
+    }
+}
+
+/// What follows the end of a run that was preceded by `restarts` restarts in a row.
+pub(crate) fn after_run(end: RunEnd, wish: &Wish, restarts: u32, ran: Ran, policy: &RestartPolicy) -> After {
     match (end, wish) {
         (RunEnd::Finished, _) => After::End { state: JobState::Finished, reason: None },
         (RunEnd::TenantFault { reason }, _) => After::End { state: JobState::Failed, reason: Some(reason) },
         (_, Wish::Cancel { by }) => After::End { state: JobState::Cancelled, reason: Some(cancelled_by(by)) },
         (_, Wish::Rest) => After::Leave,
-        (RunEnd::PlatformFault { reason }, Wish::Run) => restart(reason, restarts, ran_ms, policy),
+        (RunEnd::PlatformFault { reason }, Wish::Run) => restart(reason, restarts, ran, policy),
         (RunEnd::Stopped, Wish::Run) => {
-            restart("the run was stopped, and nobody had asked for it".to_owned(), restarts, ran_ms, policy)
+            restart("the run was stopped, and nobody had asked for it".to_owned(), restarts, ran, policy)
         }
+    }
+}
+
+/// Why a job is started again, and where it goes on. `checkpoints`: of the last run that is known.
+pub(crate) fn starting_again(reason: &str, checkpoints: Option<&CheckpointStatus>) -> String {
+    match checkpoints.map(CheckpointStatus::newest) {
+        Some(Some(checkpoint)) => format!("it is started again, from checkpoint {checkpoint}: {reason}"),
+        Some(None) => {
+            format!("it is started again, from the start of its input, as no checkpoint was completed: {reason}")
+        }
+        None => format!("it is started again, from its newest checkpoint if it has one: {reason}"),
     }
 }
 
@@ -94,8 +123,8 @@ pub(crate) fn cancelled_by(by: &str) -> String {
     format!("cancelled by {by}")
 }
 
-fn restart(reason: String, restarts: u32, ran_ms: i64, policy: &RestartPolicy) -> After {
-    let in_a_row = if ran_ms >= policy.healthy_after_ms { 0 } else { restarts };
+fn restart(reason: String, restarts: u32, ran: Ran, policy: &RestartPolicy) -> After {
+    let in_a_row = if ran.was_healthy(policy) { 0 } else { restarts };
     if in_a_row >= policy.restarts {
         let reason = format!("the platform failed the job {} times in a row, the last time: {reason}", in_a_row + 1);
         return After::End { state: JobState::Failed, reason: Some(reason) };

@@ -2,8 +2,10 @@
 //!
 //! What to do is decided by pure functions (`decide`); a supervisor per live job carries it out through the [`JobRunner`].
 //! A job's record in the metadata store says what should be; it is written before anybody is answered, so that a process
-//! that starts again knows its jobs. State is not kept yet: a job that is started again begins at the start of its input.
+//! that starts again knows its jobs. Where a job goes on is decided by its newest
+//! checkpoint, which the runner keeps: the record here says how often it was started, and how its last run ended.
 
+mod checkpoint_status;
 mod components;
 mod coordinator;
 mod decide;
@@ -15,6 +17,9 @@ mod submit;
 mod supervisor;
 mod view;
 
+pub use checkpoint_status::{
+    ALERT_AFTER, CheckpointStatus, CompletedCheckpoint, FailingCheckpoints, RestoredCheckpoint,
+};
 pub use components::{Components, FoundComponent, RegistryDown};
 pub use coordinator::{Coordinator, Turn};
 pub use decide::RestartPolicy;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use tidegate_store::{Change, Document, Expect, MetaStore, StoreError};
 use tidegate_types::{EventTime, TenantId};
 
+use crate::checkpoint_status::CheckpointStatus;
 use crate::decide::LiveJobs;
 use crate::runner::{JobKey, ResolvedComponent, RunStatus};
 use crate::streams::JobStreams;
@@ -33,6 +34,9 @@ pub(crate) struct JobRecord {
     pub(crate) streams: JobStreams,
     pub(crate) table: Option<String>,
     pub(crate) warnings: Vec<String>,
+    /// What the job promises; empty of a record that an older release wrote, until its next start.
+    #[serde(default)]
+    pub(crate) guarantee: Vec<String>,
     pub(crate) state: JobState,
     pub(crate) reason: Option<String>,
     pub(crate) restarts: u32,
@@ -52,6 +56,7 @@ impl JobRecord {
     pub(crate) fn view(&self, status: Option<RunStatus>) -> JobView {
         let status =
             if self.state.is_live() { status.or_else(|| self.last.clone()) } else { self.last.clone().or(status) };
+        let checkpoints = status.as_ref().and_then(|status| status.checkpoints.clone());
         JobView {
             tenant: self.tenant.clone(),
             name: self.name.clone(),
@@ -64,7 +69,8 @@ impl JobRecord {
             submitted_by: self.submitted_by.clone(),
             started_at: self.started_at,
             ended_at: self.ended_at,
-            last_checkpoint: None,
+            last_checkpoint: checkpoints.as_ref().and_then(CheckpointStatus::newest_at),
+            checkpoints,
             lag: status.as_ref().map(|status| status.lag),
             source_lags: status.as_ref().map(|status| status.source_lags.clone()).unwrap_or_default(),
             watermark: status.as_ref().and_then(|status| status.watermark),
@@ -73,6 +79,7 @@ impl JobRecord {
             streams: self.streams_and_tables(),
             table: self.table.clone(),
             components: self.components.clone(),
+            guarantee: self.guarantee.clone(),
             warnings: self.warnings.clone(),
         }
     }

@@ -18,6 +18,8 @@ use tidegate_pipeline::Parsed;
 use tidegate_types::{EventTime, Name, TenantId};
 use tokio::sync::oneshot;
 
+use crate::checkpoint_status::CheckpointStatus;
+
 /// A job of a tenant.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct JobKey {
@@ -123,6 +125,9 @@ pub struct RunStatus {
     pub watermark_lag_ms: Option<i64>,
     /// What became of every record read.
     pub account: RunAccount,
+    /// How its checkpoints fare; none of a run that takes none.
+    #[serde(default)]
+    pub checkpoints: Option<CheckpointStatus>,
 }
 
 /// How far a run is behind its input.
@@ -190,7 +195,7 @@ pub trait JobRunner: Send + Sync + 'static {
     /// What is wrong with it.
     async fn check(&self, job: &StartJob) -> Result<(), StartError>;
 
-    /// Starts the job from the beginning of its input.
+    /// Starts the job from the newest checkpoint of its version, or from the beginning of its input where there is none.
     ///
     /// # Errors
     /// Why it does not run.

@@ -6,12 +6,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tidegate_pipeline::{Parsed, parse};
+use tidegate_pipeline::{Parsed, guarantee, parse};
 use tidegate_store::StoreError;
 use tidegate_types::{Clock, EventTime};
 use tokio::sync::watch;
 
-use crate::decide::{After, RestartPolicy, Wish, after_run, cancelled_by, lasted};
+use crate::checkpoint_status::CheckpointStatus;
+use crate::decide::{After, Ran, RestartPolicy, Wish, after_run, cancelled_by, lasted, starting_again};
 use crate::record::{Held, JobRecord, Records};
 use crate::runner::{JobKey, JobRunner, RunEnd, RunStatus, StartError, StartJob};
 use crate::view::JobState;
@@ -35,6 +36,8 @@ pub(crate) struct Supervisor {
     key: JobKey,
     record: Held<JobRecord>,
     wish: watch::Receiver<Wish>,
+    /// How the checkpoints of the last run fared that this supervisor started.
+    checkpoints: Option<CheckpointStatus>,
 }
 
 /// The record is somebody else's now, or the process ends while the store is down.
@@ -42,7 +45,7 @@ struct Fenced;
 
 impl Supervisor {
     pub(crate) fn new(means: Arc<Means>, key: JobKey, record: Held<JobRecord>, wish: watch::Receiver<Wish>) -> Self {
-        Self { means, key, record, wish }
+        Self { means, key, record, wish, checkpoints: None }
     }
 
     /// Runs the job until nothing more is to be done for it.
@@ -59,17 +62,18 @@ impl Supervisor {
             return self.end(JobState::Cancelled, Some(cancelled_by(&by))).await;
         }
         loop {
-            let (end, ran_ms) = self.run_once().await?;
+            let (end, ran) = self.run_once().await?;
             let wish = self.wish.borrow().clone();
-            match after_run(end, &wish, self.record.value.restarts, ran_ms, &self.means.policy) {
+            match after_run(end, &wish, self.record.value.restarts, ran, &self.means.policy) {
                 After::Leave => return Ok(()),
                 After::End { state, reason } => return self.end(state, reason).await,
                 After::Restart { pause, restarts, reason } => {
-                    tracing::warn!(job = %self.key, restarts, reason, "the job is started again");
+                    let reason = starting_again(&reason, self.checkpoints.as_ref());
+                    tracing::warn!(job = %self.key, restarts, reason, "the job has failed");
                     self.note(|record| {
                         record.state = JobState::Submitted;
                         record.restarts = restarts;
-                        record.reason = Some(format!("it is started again, from the start of its input: {reason}"));
+                        record.reason = Some(reason);
                     })
                     .await?;
                     self.pause(pause).await;
@@ -88,21 +92,27 @@ impl Supervisor {
         }
     }
 
-    /// One run, from its start to its end, and how long it lasted, ms.
-    async fn run_once(&mut self) -> Result<(RunEnd, i64), Fenced> {
+    /// One run, from its start to its end, and how it went.
+    async fn run_once(&mut self) -> Result<(RunEnd, Ran), Fenced> {
         if *self.wish.borrow() != Wish::Run {
-            return Ok((RunEnd::Stopped, 0));
+            return Ok((RunEnd::Stopped, Ran::default()));
         }
         let mut job = match self.job() {
             Ok(job) => job,
-            Err(reason) => return Ok((RunEnd::TenantFault { reason }, 0)),
+            Err(reason) => return Ok((RunEnd::TenantFault { reason }, Ran::default())),
         };
         // Written down before the run opens anything, so that no two starts have one number.
-        self.note(|record| record.starts += 1).await?;
+        let promised = guarantee(&job.pipeline.pipeline).sentences();
+        self.note(|record| {
+            record.starts += 1;
+            // A later release may promise more than the one that took the job.
+            record.guarantee = promised;
+        })
+        .await?;
         job.restore_epoch = self.record.value.starts;
         let mut run = match self.means.runner.start(job).await {
             Ok(run) => run,
-            Err(error) => return Ok((not_started(error), 0)),
+            Err(error) => return Ok((not_started(error), Ran::default())),
         };
         let started = self.means.clock.now();
         let noted = self.note(|record| {
@@ -124,7 +134,15 @@ impl Supervisor {
             }
         };
         let end = end.unwrap_or_else(|_| RunEnd::PlatformFault { reason: "the run was lost".to_owned() });
-        Ok((end, lasted(started, self.means.clock.now())))
+        let ms = lasted(started, self.means.clock.now());
+        Ok((end, Ran { ms, checkpoints: self.completed().await }))
+    }
+
+    /// Asks how the checkpoints of the run fared that has just ended; gives how many it completed.
+    async fn completed(&mut self) -> u64 {
+        let status = statuses(&self.means.runner, vec![Some(self.key.clone())]).await.remove(0);
+        self.checkpoints = status.and_then(|status| status.checkpoints);
+        self.checkpoints.as_ref().map_or(0, |checkpoints| checkpoints.completed)
     }
 
     fn job(&self) -> Result<StartJob, String> {

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tidegate_types::EventTime;
 
+use crate::checkpoint_status::CheckpointStatus;
 use crate::runner::{Lag, ResolvedComponent, RunAccount};
 use crate::streams::JobStreams;
 
@@ -67,7 +68,7 @@ pub struct JobView {
     pub started_at: Option<EventTime>,
     /// When it ended for good, ms since the epoch.
     pub ended_at: Option<EventTime>,
-    /// State is not kept yet: always null. A restarted job begins at the start of its input.
+    /// When its newest checkpoint was complete, ms since the epoch; none before the first.
     pub last_checkpoint: Option<EventTime>,
     /// How far it is behind its inputs; none until it ran.
     pub lag: Option<Lag>,
@@ -77,7 +78,10 @@ pub struct JobView {
     pub watermark: Option<EventTime>,
     /// How far the watermark trails the clock, ms.
     pub watermark_lag_ms: Option<i64>,
-    /// What became of the records that the present (or last) run has read; none until it ran.
+    /// How the checkpoints of its present (or last) run fare; none until it ran.
+    pub checkpoints: Option<CheckpointStatus>,
+    /// What became of the records that the job's version has read: restored with its state, so over all its runs; none until
+    /// it ran.
     pub account: Option<RunAccount>,
     /// The streams and tables that it reads and writes.
     pub streams: JobStreams,
@@ -85,6 +89,8 @@ pub struct JobView {
     pub table: Option<String>,
     /// The components that it runs.
     pub components: Vec<ResolvedComponent>,
+    /// What the job promises across failures, a sentence each.
+    pub guarantee: Vec<String>,
     /// Remarks about the pipeline that refuse nothing.
     pub warnings: Vec<String>,
 }

@@ -1,5 +1,6 @@
 //! Jobs: submitted as pipeline files, watched, cancelled.
 
+mod checkpoints;
 mod view;
 
 use axum::extract::{Path, Request, State};
@@ -58,8 +59,8 @@ pub(crate) struct JobList {
 /// Submit a job
 ///
 /// The body is a pipeline file (docs/pipeline-file.md) whose components are artifacts of the tenant. The job is named by the
-/// file's `job`, and the file's `version` must be higher than any before it; the same text again gives the same job. The job
-/// reads its stream from the beginning, also after a restart of the process: its state is not kept yet.
+/// file's `job`, and the file's `version` must be higher than any before it; the same text again gives the same job. A new
+/// version begins at the oldest records that are kept; after a failure it goes on from its newest checkpoint.
 #[utoipa::path(post, path = "/v1/jobs", tag = "jobs",
     request_body(description = "A pipeline file", content(
         (String = "application/yaml"), (serde_json::Value = "application/json"),
@@ -105,7 +106,7 @@ async fn list_jobs(scope: Scope, State(api): State<Shared>, Params(page): Params
 
 /// Read a job's status
 ///
-/// What is not known is null: what a job that never ran has no figures for, and `last_checkpoint`, as state is not kept yet.
+/// What is not known is null: what a job that never ran has no figures for, and `last_checkpoint` before the first one is complete.
 #[utoipa::path(get, path = "/v1/jobs/{name}", tag = "jobs",
     params(("name" = String, Path, description = "The job's name")),
     responses((status = 200, description = "The job", body = JobDocument)),

@@ -52,7 +52,8 @@ async fn a_job_is_submitted_watched_and_cancelled() {
     let job = running(&platform, "campaign-metrics").await;
     assert_eq!((&job["version"], &job["parallelism"]), (&json!(14), &json!(2)));
     assert_eq!(job["lag"], json!({ "records": 7, "age_ms": 1_500 }));
-    assert_eq!((&job["watermark_lag_ms"], &job["last_checkpoint"]), (&json!(60_000), &Value::Null));
+    assert_eq!((&job["watermark_lag_ms"], &job["last_checkpoint"]), (&json!(60_000), &json!(1_792_662_000_500_i64)));
+    assert_eq!(made.body()["last_checkpoint"], Value::Null, "it had not begun");
     assert_eq!(job["account"]["panes"], json!({ "EARLY": 0, "ON_TIME": 0, "LATE": 0 }));
     assert_eq!((&job["table"], &job["streams"]["input"]), (&json!("campaign_minute"), &json!("ad-events")));
 
@@ -63,6 +64,31 @@ async fn a_job_is_submitted_watched_and_cancelled() {
     let again = platform.send(delete("/v1/jobs/campaign-metrics").by(&platform.acme)).await.has_status(200).body();
     assert_eq!(again["state"], "cancelled", "a job that has ended stays as it is");
     platform.send(delete("/v1/jobs/other").by(&platform.acme)).await.has_problem("not-found");
+}
+
+#[tokio::test]
+async fn a_job_shows_how_its_checkpoints_fare_and_what_it_promises() {
+    let platform = Platform::new().await;
+    let made = platform.send(post("/v1/jobs").by(&platform.acme).yaml(PIPELINE)).await.has_status(201).body();
+    let sentences = made["guarantee"].as_array().expect("a list");
+    let begins =
+        |start: &str| sentences.iter().any(|sentence| sentence.as_str().is_some_and(|text| text.starts_with(start)));
+    assert!(begins("Sink `sink` (table `campaign_minute`): exactly once in effect") && begins("Excluded: "), "{made}");
+    let job = running(&platform, "campaign-metrics").await;
+    let alert = "the last 3 checkpoints failed; the job goes on, and a restart now would go back to checkpoint 12. The last \
+                 failure: the store does not answer";
+    let expected = json!({
+        "last": {
+            "id": 12, "completed_at": 1_792_662_000_500_i64, "duration_ms": 420, "alignment_ms": 3,
+            "bytes": {"full": 1_000, "transferred": 50, "referenced": 950},
+        },
+        "completed": 1, "failures": 4, "failures_in_a_row": 3, "failing_since": 1_792_662_010_500_i64,
+        "last_error": "the store does not answer", "alert": alert,
+        "oldest_kept_age_ms": 30_000, "store_bytes_per_second": 125, "restored_from": 11,
+        "restore": {"assign_ms": 1, "download_ms": 20, "open_ms": 5, "warm_ms": 9, "replay_ms": null},
+        "oldest_prepared_transaction_ms": 700,
+    });
+    assert_eq!(job["checkpoints"], expected);
 }
 
 /// The job once its supervisor has started it.

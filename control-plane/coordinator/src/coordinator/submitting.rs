@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use tidegate_pipeline::Parsed;
+use tidegate_pipeline::{Parsed, guarantee};
 use tidegate_store::StoreError;
 use tidegate_tenancy::{Caller, Denied, Permission, TenancyError};
 use tidegate_types::TenantId;
@@ -104,6 +104,7 @@ impl Coordinator {
             components: job.components,
             streams: JobStreams::of(&job.pipeline.pipeline),
             table: writes.tables.first().cloned(),
+            guarantee: guarantee(&job.pipeline.pipeline).sentences(),
             warnings: job.pipeline.warnings.iter().map(ToString::to_string).collect(),
             state: JobState::Submitted,
             reason: None,

@@ -12,6 +12,7 @@ use tidegate_types::EventTime;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::*;
+use crate::checkpoint_status::{CheckpointStatus, CompletedCheckpoint};
 use crate::components::{FoundComponent, RegistryDown};
 use crate::error::SubmitError;
 use crate::runner::{Run, RunEnd, RunStatus, StartError, StartJob};
@@ -19,6 +20,7 @@ use crate::view::JobState;
 
 mod again;
 mod cancel;
+mod checkpoints;
 mod starts;
 
 /// A clock that a test moves.
@@ -76,6 +78,8 @@ struct Puppet {
     /// Threads on which statuses were asked for.
     asked_on: Mutex<Vec<ThreadId>>,
     forgotten: Mutex<Vec<JobKey>>,
+    /// What is told of every run's checkpoints.
+    checkpoints: Mutex<Option<CheckpointStatus>>,
     /// Each check waits for a permit.
     gate: Semaphore,
     /// A run is forgotten while nobody else holds this.
@@ -136,7 +140,8 @@ impl JobRunner for Puppet {
 
     fn status(&self, _job: &JobKey) -> Option<RunStatus> {
         self.asked_on.lock().unwrap().push(std::thread::current().id());
-        Some(RunStatus { parallelism: 2, watermark: Some(7), ..RunStatus::default() })
+        let checkpoints = self.checkpoints.lock().unwrap().clone();
+        Some(RunStatus { parallelism: 2, watermark: Some(7), checkpoints, ..RunStatus::default() })
     }
 }
 
@@ -187,6 +192,7 @@ impl Place {
             stays: AtomicBool::new(false),
             asked_on: Mutex::default(),
             forgotten: Mutex::default(),
+            checkpoints: Mutex::default(),
             gate: Semaphore::new(1_000),
             forgets: Mutex::default(),
         });
@@ -496,9 +502,11 @@ async fn what_the_quota_refuses_is_not_checked() {
 #[tokio::test]
 async fn a_status_is_asked_on_one_blocking_thread_for_a_whole_list() {
     let mut place = Place::new().await;
+    let mut runs = Vec::new();
     for job in ["a", "b"] {
         place.submit(&pipeline(job, 1)).await.expect("room");
-        place.start().await.end.send(RunEnd::Stopped).unwrap_or_default();
+        runs.push(place.start().await);
+        place.until(job, JobState::Running).await;
     }
     place.runner.asked_on.lock().unwrap().clear();
     assert_eq!(place.coordinator.list(&ann(), &place.acme, None, 10).await.expect("listed").len(), 2);

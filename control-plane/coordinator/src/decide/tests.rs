@@ -18,7 +18,7 @@ fn restarts_come_later_each_time_and_not_for_ever() {
     let mut restarts = 0;
     let mut pauses = Vec::new();
     loop {
-        match after_run(platform_fault(), &Wish::Run, restarts, 0, &POLICY) {
+        match after_run(platform_fault(), &Wish::Run, restarts, Ran::default(), &POLICY) {
             After::Restart { pause, restarts: next, .. } => {
                 pauses.push(pause.as_secs());
                 restarts = next;
@@ -37,30 +37,83 @@ fn restarts_come_later_each_time_and_not_for_ever() {
 
 #[test]
 fn a_run_that_was_well_for_a_while_ends_a_row_of_restarts() {
-    let after = after_run(platform_fault(), &Wish::Run, 4, 1000, &POLICY);
+    let after = after_run(platform_fault(), &Wish::Run, 4, Ran { ms: 1000, checkpoints: 0 }, &POLICY);
     assert!(matches!(after, After::Restart { restarts: 1, .. }), "{after:?}");
+}
+
+#[test]
+fn a_run_that_completed_a_checkpoint_ends_a_row_of_restarts_however_short_it_was() {
+    let after = |checkpoints| after_run(platform_fault(), &Wish::Run, 4, Ran { ms: 999, checkpoints }, &POLICY);
+    assert_eq!(
+        after(1),
+        After::Restart { pause: Duration::from_secs(1), restarts: 1, reason: "no memory".into() },
+        "the next run begins further on"
+    );
+    assert!(matches!(after(0), After::End { state: JobState::Failed, .. }), "it did not get on at all");
+}
+
+#[test]
+fn a_job_that_is_killed_again_and_again_goes_on_for_as_long_as_it_gets_on() {
+    let mut restarts = 0;
+    let mut ends =
+        |checkpoints| match after_run(platform_fault(), &Wish::Run, restarts, Ran { ms: 10, checkpoints }, &POLICY) {
+            After::Restart { restarts: next, .. } => {
+                restarts = next;
+                true
+            }
+            _ => false,
+        };
+    // Two faults without a checkpoint between two with one, over and over.
+    assert!((0..399).all(|run| ends(u64::from(run % 3 == 0))), "it failed although it got on");
+    // The last two were without one; one more is borne.
+    assert!(ends(0) && !ends(0), "it did not get on any more, and was started for ever");
+}
+
+#[test]
+fn the_longest_recovery_that_transactions_are_checked_against_covers_the_policy() {
+    let policy = RestartPolicy::default();
+    let most = policy.longest_pause * policy.restarts;
+    assert_eq!(i64::try_from(most.as_millis()), Ok(tidegate_pipeline::WORST_RECOVERY.0));
+    let pauses: Duration = (1..=policy.restarts).map(|restart| policy.pause(restart)).sum();
+    assert_eq!(pauses, Duration::from_secs(123), "docs/pipeline-file.md and docs/jobs.md say about two minutes");
+}
+
+#[test]
+fn why_a_job_is_started_again_says_from_where() {
+    let status = |id: Option<u64>| CheckpointStatus {
+        last: id.map(|id| crate::CompletedCheckpoint { id, ..crate::CompletedCheckpoint::default() }),
+        ..CheckpointStatus::default()
+    };
+    assert_eq!(
+        starting_again("no memory", Some(&status(Some(12)))),
+        "it is started again, from checkpoint 12: no memory"
+    );
+    let anew = starting_again("no memory", Some(&status(None)));
+    assert_eq!(anew, "it is started again, from the start of its input, as no checkpoint was completed: no memory");
+    let unknown = starting_again("no memory", None);
+    assert_eq!(unknown, "it is started again, from its newest checkpoint if it has one: no memory");
 }
 
 #[test]
 fn a_tenants_own_fault_never_restarts() {
     let end = RunEnd::TenantFault { reason: "the stream is sealed".into() };
-    let after = after_run(end, &Wish::Run, 0, 0, &POLICY);
+    let after = after_run(end, &Wish::Run, 0, Ran::default(), &POLICY);
     assert_eq!(after, After::End { state: JobState::Failed, reason: Some("the stream is sealed".into()) });
 }
 
 #[test]
 fn a_wish_decides_what_a_stop_means() {
-    let stopped = |wish: &Wish| after_run(RunEnd::Stopped, wish, 0, 0, &POLICY);
+    let stopped = |wish: &Wish| after_run(RunEnd::Stopped, wish, 0, Ran::default(), &POLICY);
     let cancelled = After::End { state: JobState::Cancelled, reason: Some("cancelled by ann".into()) };
     assert_eq!(stopped(&Wish::Cancel { by: "ann".into() }), cancelled);
     assert_eq!(stopped(&Wish::Rest), After::Leave);
     assert!(matches!(stopped(&Wish::Run), After::Restart { .. }));
     // A job that is cancelled while it fails for the platform's sake is cancelled, and one that rests stays live.
-    assert_eq!(after_run(platform_fault(), &Wish::Cancel { by: "ann".into() }, 9, 0, &POLICY), cancelled);
-    assert_eq!(after_run(platform_fault(), &Wish::Rest, 9, 0, &POLICY), After::Leave);
+    assert_eq!(after_run(platform_fault(), &Wish::Cancel { by: "ann".into() }, 9, Ran::default(), &POLICY), cancelled);
+    assert_eq!(after_run(platform_fault(), &Wish::Rest, 9, Ran::default(), &POLICY), After::Leave);
     // What has finished has finished, whatever was wished meanwhile.
     let finished = After::End { state: JobState::Finished, reason: None };
-    assert_eq!(after_run(RunEnd::Finished, &Wish::Rest, 0, 0, &POLICY), finished);
+    assert_eq!(after_run(RunEnd::Finished, &Wish::Rest, 0, Ran::default(), &POLICY), finished);
 }
 
 fn standing(version: u64, state: JobState) -> Option<Standing<'static>> {

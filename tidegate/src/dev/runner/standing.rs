@@ -62,6 +62,7 @@ impl Standing {
             watermark,
             watermark_lag_ms: watermark.map(|watermark| now.saturating_sub(watermark)),
             account: shown(&latest.account, self.form),
+            checkpoints: None,
         }
     }
 }

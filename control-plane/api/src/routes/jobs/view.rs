@@ -9,6 +9,8 @@ use tidegate_coordinator::{
 };
 use utoipa::ToSchema;
 
+use super::checkpoints::CheckpointsDocument;
+
 /// A job.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Job)]
@@ -33,15 +35,18 @@ pub(crate) struct JobDocument {
     started_at: Option<i64>,
     /// When it ended for good, ms since the epoch.
     ended_at: Option<i64>,
-    /// State is not kept yet: always null. A restarted job begins at the start of its input.
+    /// When its newest checkpoint was complete, ms since the epoch: where a restart goes on. Null before the first.
     last_checkpoint: Option<i64>,
+    /// How the checkpoints of its present (or last) run fare; null until it ran.
+    checkpoints: Option<CheckpointsDocument>,
     /// How far it is behind its inputs; null until it ran.
     lag: Option<LagDocument>,
     /// The sources' watermark (of several the least), ms since the epoch; null before the first claim and after the end of the input.
     watermark: Option<i64>,
     /// How far the watermark trails the clock, ms.
     watermark_lag_ms: Option<i64>,
-    /// What became of the records that the present (or last) run has read; null until it ran.
+    /// What became of the records that this version of the job has read, over all its runs: it is restored with the state.
+    /// Null until it ran.
     account: Option<Account>,
     /// The streams that it reads and writes; of several of a kind the first.
     streams: Streams,
@@ -55,6 +60,8 @@ pub(crate) struct JobDocument {
     late_outputs: Vec<LateOutput>,
     /// The components that it runs.
     components: Vec<Component>,
+    /// What the job promises across failures, a sentence each: sources, state, sinks, side outputs, and what is excluded.
+    guarantee: Vec<String>,
     /// Remarks about the pipeline that refuse nothing.
     warnings: Vec<String>,
 }
@@ -205,6 +212,7 @@ impl From<JobView> for JobDocument {
             started_at,
             ended_at,
             last_checkpoint,
+            checkpoints,
             lag,
             source_lags,
             watermark,
@@ -213,6 +221,7 @@ impl From<JobView> for JobDocument {
             streams,
             table,
             components,
+            guarantee,
             warnings,
         } = view;
         let JobStreams { inputs, results, too_late, dead_letters } = streams;
@@ -235,6 +244,7 @@ impl From<JobView> for JobDocument {
             started_at,
             ended_at,
             last_checkpoint,
+            checkpoints: checkpoints.map(Into::into),
             lag: lag.map(Into::into),
             watermark,
             watermark_lag_ms,
@@ -245,6 +255,7 @@ impl From<JobView> for JobDocument {
             sinks: results.into_iter().map(Into::into).collect(),
             late_outputs: too_late.into_iter().map(Into::into).collect(),
             components: components.into_iter().map(Into::into).collect(),
+            guarantee,
             warnings,
         }
     }

@@ -10,7 +10,8 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use tidegate_api::{RowOrder, RowPage, RowQuery, TableInfo, TablesError};
 use tidegate_coordinator::{
-    FoundComponent, JobKey, JobRunner, Lag, RegistryDown, Run, RunAccount, RunEnd, RunStatus, StartError, StartJob,
+    CheckpointStatus, CompletedCheckpoint, FailingCheckpoints, FoundComponent, JobKey, JobRunner, Lag, RegistryDown,
+    RestoredCheckpoint, Run, RunAccount, RunEnd, RunStatus, StartError, StartJob,
 };
 use tidegate_types::{Clock, EventTime, Name, TenantId};
 use tokio::sync::oneshot;
@@ -196,6 +197,41 @@ impl JobRunner for Runner {
             watermark: Some(1_792_662_000_000),
             watermark_lag_ms: Some(60_000),
             account: RunAccount { read: 100, accepted: 98, too_late: 2, ..RunAccount::default() },
+            checkpoints: Some(checkpoints()),
         })
+    }
+}
+
+/// A run that went on from checkpoint 11, completed 12, and has failed three times since.
+fn checkpoints() -> CheckpointStatus {
+    CheckpointStatus {
+        last: Some(CompletedCheckpoint {
+            id: 12,
+            completed_at: 1_792_662_000_500,
+            duration_ms: 420,
+            alignment_ms: 3,
+            bytes_full: 1_000,
+            bytes_transferred: 50,
+            bytes_referenced: 950,
+        }),
+        completed: 1,
+        failures: 4,
+        failing: Some(FailingCheckpoints {
+            in_a_row: 3,
+            since: 1_792_662_010_500,
+            last_error: "the store does not answer".into(),
+        }),
+        oldest_kept_age_ms: Some(30_000),
+        store_bytes_per_second: Some(125),
+        restored: Some(RestoredCheckpoint {
+            id: 11,
+            taken_at: 1_792_661_990_000,
+            assign_ms: Some(1),
+            download_ms: Some(20),
+            open_ms: Some(5),
+            warm_ms: Some(9),
+            replay_ms: None,
+        }),
+        oldest_prepared_transaction_ms: Some(700),
     }
 }
