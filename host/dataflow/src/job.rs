@@ -3,22 +3,26 @@
 //! What a part puts out decides what the hooks behind it are opened with, so the graph is gone through in order (`assembly`):
 //! each hook is opened once what it reads is known. `wiring` makes tasks and channels of a job.
 
+use tidegate_connectors::SourcePosition;
 use tidegate_pipeline::{Pipeline, PipelineError};
 use tidegate_types::{EventTime, ResultFields, Value};
 
 use crate::operator::Operator;
+use crate::rounds::InputsHead;
 use crate::route::{InputId, Route};
 use crate::sources::Sources;
-use crate::task::RowsOf;
+use crate::task::{RowsOf, Way};
 
 mod assembly;
 mod building;
 mod fields;
 mod hooks;
+mod restoring;
 mod steps;
 mod wiring;
 
 pub use hooks::{JobHooks, OpenHooks};
+pub use restoring::SubtaskState;
 pub use steps::{Step, Steps};
 pub use wiring::Tasks;
 
@@ -90,8 +94,8 @@ impl SourcePartition {
 /// A job's operators, ready to be driven.
 pub struct Job {
     pub(crate) sources: Sources,
-    /// The routes out of each source.
-    pub(crate) ways: Vec<Vec<Route>>,
+    /// What leads out of each source.
+    pub(crate) ways: Vec<Way>,
     /// The stateful operators, each after those that it reads.
     pub(crate) nodes: Vec<Node>,
     results: Vec<ResultFields>,
@@ -99,6 +103,10 @@ pub struct Job {
     pub batch_rows: usize,
     /// Whether the lines of too-late and duplicate rows say which operator found them.
     pub names_operators: bool,
+    /// The key groups of its state.
+    pub max_parallelism: u32,
+    /// Where reading goes on, once state was restored.
+    pub(crate) position: Option<SourcePosition>,
 }
 
 /// A stateful operator.
@@ -113,6 +121,8 @@ pub(crate) struct Node {
 /// A subtask of an operator, and what leads out of it.
 pub(crate) struct Subtask {
     pub(crate) operator: Box<dyn Operator>,
+    /// Where the inputs of the subtasks of an earlier run stood, whose state it has.
+    pub(crate) heads: Vec<InputsHead>,
     pub(crate) sinks: Vec<usize>,
     pub(crate) rows: Option<RowsOf>,
     /// How far the watermark of what it emits trails its own, ms.

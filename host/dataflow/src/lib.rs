@@ -8,6 +8,7 @@ mod account;
 mod aggregate;
 mod chain;
 pub mod channel;
+pub mod checkpoint;
 mod exchange;
 mod job;
 mod join;

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use arrow_array::BinaryArray;
 use tidegate_types::batch::{index, index32};
+use tidegate_types::stored::{Read, Stored, put_i64, put_len, put_u64};
 use tidegate_types::{
     Arrivals, Batch, ColumnBuilder, Keys, MadeRecords, Origin, Progress, ProgressEntry, Schema, Watermark,
 };
@@ -41,6 +42,8 @@ pub(crate) enum Ends {
     Round,
     /// It is of no round: it was emitted between two.
     Itself,
+    /// Nothing but the barrier of this checkpoint, between two rounds.
+    Barrier(u64),
 }
 
 /// What is next.
@@ -49,6 +52,8 @@ pub(crate) enum Next {
     Stretch(Vec<Batch>, Arc<Progress>, Ends),
     /// Rows between rounds: a batch for each input, without progress.
     Between(Vec<Batch>),
+    /// The barrier of this checkpoint, from every sender.
+    Barrier(u64),
     /// Nothing yet.
     Nothing,
     /// Nothing any more.
@@ -88,18 +93,20 @@ struct Channel {
     known: u64,
     /// Rows of no round, which are next.
     between: Option<Piece>,
+    /// The barrier that the sender has sent, which the others have not yet.
+    barrier: Option<u64>,
     ended: bool,
 }
 
 impl Channel {
     fn new(receiver: Receiver<Piece>) -> Self {
-        Self { receiver, waiting: Vec::new(), told: Vec::new(), rows: 0, known: 0, between: None, ended: false }
+        Self { receiver, waiting: Vec::new(), told: Vec::new(), rows: 0, known: 0, between: None, barrier: None, ended: false }
     }
 
     /// Receives what is there, up to the end of the round, and while fewer than `rows` rows wait. Whether it got anything.
     fn fill(&mut self, rows: usize) -> bool {
         let mut got = false;
-        while !self.ended && self.known < WHOLE && self.between.is_none() && self.rows < rows {
+        while !self.ended && !self.is_ahead() && self.rows < rows {
             match self.receiver.receive() {
                 Received::Element(piece) => self.keep(piece),
                 Received::Empty => break,
@@ -110,8 +117,17 @@ impl Channel {
         got
     }
 
+    /// Whether what it would give next is not to be looked at yet.
+    fn is_ahead(&self) -> bool {
+        self.known == WHOLE || self.between.is_some() || self.barrier.is_some()
+    }
+
     fn keep(&mut self, piece: Piece) {
         match piece.ends {
+            Ends::Barrier(checkpoint) => {
+                self.barrier = Some(checkpoint);
+                return;
+            }
             Ends::Itself => {
                 self.between = Some(piece);
                 return;
@@ -175,7 +191,7 @@ impl Inputs {
             channel.fill(most_waiting);
         }
         loop {
-            if let Some(next) = self.between() {
+            if let Some(next) = self.between().or_else(|| self.barrier()) {
                 return next;
             }
             let end = self.channels().map(|channel| channel.known).min().unwrap_or(WHOLE);
@@ -213,6 +229,16 @@ impl Inputs {
         let nothing = Arc::new(Progress::default());
         let batches = self.inputs.iter_mut().zip(parts);
         Some(Next::Between(batches.map(|(input, parts)| input.merge(parts, &nothing)).collect()))
+    }
+
+    /// The barrier of a checkpoint, once every sender has sent it.
+    fn barrier(&mut self) -> Option<Next> {
+        let checkpoint = self.channels().find_map(|channel| channel.barrier)?;
+        if self.channels().any(|channel| channel.barrier.is_none() && !channel.ended) {
+            return None;
+        }
+        self.channels().for_each(|channel| channel.barrier = None);
+        Some(Next::Barrier(checkpoint))
     }
 
     /// The events before `end`, which every sender has sent.
@@ -261,6 +287,51 @@ impl Inputs {
             combined.push(ProgressEntry { position: together[0].1.position, watermark: self.watermark, clock });
         }
         Arc::new(combined)
+    }
+}
+
+/// Where the inputs of a subtask stand between two rounds, when nothing is in hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct InputsHead {
+    watermark: Watermark,
+    /// Of each input: its watermark, and how many rows have arrived.
+    inputs: Vec<(Watermark, u64)>,
+}
+
+impl InputsHead {
+    pub(crate) fn read(stored: &mut Stored<'_>) -> Read<Self> {
+        let watermark = Watermark::at(stored.i64()?);
+        let mut inputs = Vec::new();
+        for _ in 0..stored.len()? {
+            inputs.push((Watermark::at(stored.i64()?), stored.u64()?));
+        }
+        Ok(Self { watermark, inputs })
+    }
+
+    /// How many inputs there are.
+    pub(crate) fn len(&self) -> usize {
+        self.inputs.len()
+    }
+}
+
+impl Inputs {
+    /// Writes where the inputs stand, as an [`InputsHead`].
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        put_i64(out, self.watermark.as_millis());
+        put_len(out, self.inputs.len());
+        for input in &self.inputs {
+            put_i64(out, input.watermark.as_millis());
+            put_u64(out, input.arrived);
+        }
+    }
+
+    /// Goes on from where a subtask of an earlier run stood. All of them stood at one place, and counted rows each for itself.
+    pub(crate) fn restore(&mut self, head: &InputsHead) {
+        self.watermark = self.watermark.max(head.watermark);
+        for (input, (watermark, arrived)) in self.inputs.iter_mut().zip(&head.inputs) {
+            input.watermark = input.watermark.max(*watermark);
+            input.arrived = input.arrived.max(*arrived);
+        }
     }
 }
 

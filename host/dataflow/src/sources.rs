@@ -9,6 +9,7 @@ use std::sync::Arc;
 use tidegate_connectors::SourceBatch;
 use tidegate_formats::Claim;
 use tidegate_types::batch::index;
+use tidegate_types::stored::{Malformed, Read, Stored, put_len, put_u64};
 use tidegate_types::{Arrivals, Batch, EventTime, NO_CLOCK, PartitionId, Progress, ProgressEntry, Watermark};
 
 use crate::OperatorError;
@@ -102,6 +103,27 @@ impl Sources {
         }
         self.events += u64::from(events);
         Ok(round)
+    }
+
+    /// Writes what goes beyond a round: the count of events, and each source's watermarks.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        put_u64(out, self.events);
+        put_len(out, self.chains.len());
+        for chain in &self.chains {
+            chain.watermarks.write(out);
+        }
+    }
+
+    /// Takes over what an earlier run wrote. Partitions may have been added since.
+    pub(crate) fn restore(&mut self, stored: &mut Stored<'_>) -> Read<()> {
+        self.events = stored.u64()?;
+        if stored.len()? != self.chains.len() {
+            return Err(Malformed::new("as many sources as the job has"));
+        }
+        for chain in &mut self.chains {
+            chain.watermarks.restore(stored)?;
+        }
+        Ok(())
     }
 
     /// Each source's part of what was read, decoded and mapped.

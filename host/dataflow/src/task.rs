@@ -16,9 +16,9 @@ mod operator;
 mod source;
 
 pub use operator::OperatorTask;
-pub(crate) use operator::{RowsOf, Ways};
+pub(crate) use operator::{RowsOf, Ways, read_head};
 pub use source::SourceTask;
-pub(crate) use source::Way;
+pub(crate) use source::{Way, read_state};
 
 /// What a step did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +85,8 @@ pub struct Emission {
     pub operator: Option<OperatorStatus>,
     /// What the task shows of itself; in its last emission.
     pub report: Option<TaskReport>,
+    /// The barrier of a checkpoint: everything before it was emitted. Then nothing else is in the emission.
+    pub barrier: Option<u64>,
 }
 
 impl Emission {

@@ -4,6 +4,7 @@
 //! A key is its fields' encodings, one after the other; each is a tag and the value, and ends by itself. Encodings of one
 //! kind compare like their values, and numbers stand before text. Two values have one encoding exactly if they are equal.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::{Array, BinaryArray};
@@ -85,6 +86,16 @@ pub fn key_group(hash: u64, max_parallelism: u32) -> KeyGroup {
 pub fn subtask_of(group: KeyGroup, max_parallelism: u32, parallelism: u32) -> usize {
     let subtask = u64::from(group.0) * u64::from(parallelism) / u64::from(max_parallelism);
     usize::try_from(subtask).expect("a subtask is below the parallelism")
+}
+
+/// The groups that a subtask owns: those of which [`subtask_of`] names it.
+#[must_use]
+pub fn groups_of(subtask: usize, max_parallelism: u32, parallelism: usize) -> Range<u32> {
+    let first = |subtask: usize| {
+        let first = (subtask as u64 * u64::from(max_parallelism)).div_ceil(parallelism.max(1) as u64);
+        u32::try_from(first).unwrap_or(max_parallelism).min(max_parallelism)
+    };
+    first(subtask)..first(subtask + 1)
 }
 
 /// Appends the encoding of one value.

@@ -18,7 +18,7 @@ pub mod value;
 
 pub use batch::{Arrivals, Batch, MadeRecords, Origin, PartitionId, ReadRecords};
 pub use column::{Column, ColumnBuilder, DynamicArray};
-pub use key::{KeyGroup, Keys, key_group, key_hash, subtask_of};
+pub use key::{KeyGroup, Keys, groups_of, key_group, key_hash, subtask_of};
 pub use name::{Name, NameError, TenantId};
 pub use pane::{Emitted, PaneBatch, PaneFields, PaneInfo, PaneOp, RowBatch, Timing};
 pub use progress::{NO_CLOCK, Progress, ProgressEntry};

@@ -24,7 +24,7 @@ use crate::process::{ProcessConfig, ProcessOperator};
 use crate::route::{InputId, MapRoute, OperatorRoute, Route};
 use crate::source::SourceChain;
 use crate::sources::Sources;
-use crate::task::RowsOf;
+use crate::task::{RowsOf, Way};
 use crate::window::{CustomWindows, HookedAggregate, WindowConfig, WindowOperator};
 
 /// A graph whose hooks are open.
@@ -74,7 +74,7 @@ impl Building<'_> {
             options: &self.options,
             places: 0,
         };
-        let ways = (0..pipeline.sources.len()).map(|source| routing.routes(Upstream::Source(source))).collect();
+        let ways = (0..pipeline.sources.len()).map(|source| Way::new(routing.routes(Upstream::Source(source)))).collect();
         let nodes = (0..pipeline.operators.len()).filter(|operator| pipeline.operators[*operator].is_stateful());
         let nodes = nodes.map(|operator| self.node(operator, &schemas)).collect();
         let partitions = own_places(&self.options, pipeline.sources.len());
@@ -85,6 +85,8 @@ impl Building<'_> {
             results,
             batch_rows: self.options.batch_rows,
             names_operators: pipeline.form == Form::Long,
+            max_parallelism: pipeline.max_parallelism,
+            position: None,
         }
     }
 
@@ -201,7 +203,7 @@ impl Building<'_> {
             };
             let routes = routing.routes(Upstream::Operator(operator));
             let sinks = self.pipeline.sinks_of(operator).map(|(sink, _)| sink).collect();
-            Subtask { operator: plain, sinks, rows, holds_back, routes }
+            Subtask { operator: plain, heads: Vec::new(), sinks, rows, holds_back, routes }
         });
         let subtasks = subtasks.collect();
         Node { operator, inputs, subtasks }

@@ -38,7 +38,7 @@ impl Job {
     #[must_use]
     pub fn into_steps(mut self) -> Steps {
         assert_eq!((self.ways.len(), self.nodes.len()), (1, 1), "one source and one operator");
-        let routes = self.ways.remove(0);
+        let routes = self.ways.remove(0).routes;
         let operators = self.nodes.remove(0).subtasks.into_iter().map(|subtask| subtask.operator).collect();
         Steps { sources: self.sources, routes, operators }
     }

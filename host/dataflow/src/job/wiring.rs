@@ -7,10 +7,11 @@ use tidegate_connectors::{SourceBatch, SourceError};
 
 use super::{Job, Node, Subtask, targets};
 use crate::channel::{Receiver, Sender, Signal, channel};
+use crate::checkpoint::{HandOver, SubtaskId};
 use crate::operator::RECORDS_BEFORE_PAUSE;
 use crate::rounds::{Inputs, Piece};
 use crate::route::InputId;
-use crate::task::{Emission, OperatorTask, Senders, SourceTask, Way, Ways};
+use crate::task::{Emission, OperatorTask, Senders, SourceTask, Ways};
 
 /// Records that a step emits for each row of a source batch, at most or nearly.
 const RECORDS_OF_A_ROW: usize = 16;
@@ -63,20 +64,33 @@ impl Channels<'_> {
 }
 
 impl Job {
-    /// Makes tasks of the job, which read from `input` and wake whoever waits for `signal`.
+    /// Makes tasks of the job, which read from `input`, wake whoever waits for `signal`, and hand over what they keep; none: there
+    /// are no checkpoints.
     #[must_use]
-    pub fn into_tasks(self, input: Receiver<Result<SourceBatch, SourceError>>, signal: &Arc<Signal>) -> Tasks {
+    pub fn into_tasks(
+        self,
+        input: Receiver<Result<SourceBatch, SourceError>>,
+        signal: &Arc<Signal>,
+        hand_over: Option<&HandOver>,
+    ) -> Tasks {
         let subtasks = self.nodes.iter().map(|node| (node.operator, node.subtasks.len())).collect();
         let mut channels = Channels { signal, subtasks, receivers: BTreeMap::new() };
         // Small batches make small steps, so that tests of small inputs stop wherever a large one would.
         let most_records = RECORDS_BEFORE_PAUSE.min(self.batch_rows.saturating_mul(RECORDS_OF_A_ROW));
         let (emitted, receiver) = channel(CHANNEL_CAPACITY, signal);
         let mut emissions = vec![receiver];
-        let outputs = channels.senders(&targets(self.ways.iter().flatten()));
-        let ways = self.ways.into_iter().map(Way::new).collect();
-        let source = SourceTask::new(input, self.sources, ways, outputs, emitted);
-        let operators =
+        let outputs = channels.senders(&targets(self.ways.iter().flat_map(|way| &way.routes)));
+        let mut source = SourceTask::new(input, self.sources, self.ways, outputs, emitted);
+        let mut operators: Vec<Vec<OperatorTask>> =
             self.nodes.into_iter().map(|node| tasks_of(node, most_records, &mut channels, &mut emissions)).collect();
+        if let Some(hand_over) = hand_over {
+            source.keep(hand_over.clone(), self.position);
+            for (operator, tasks) in operators.iter_mut().enumerate() {
+                for (subtask, task) in tasks.iter_mut().enumerate() {
+                    task.keep(hand_over.clone(), SubtaskId { operator, subtask });
+                }
+            }
+        }
         Tasks { source, operators, emissions }
     }
 }
@@ -89,12 +103,13 @@ fn tasks_of(
 ) -> Vec<OperatorTask> {
     let Node { operator: place, inputs, subtasks } = node;
     let task = |(at, subtask): (usize, Subtask)| {
-        let Subtask { operator, sinks, rows, holds_back, routes } = subtask;
+        let Subtask { operator, heads, sinks, rows, holds_back, routes } = subtask;
         let receivers = inputs
             .iter()
             .enumerate()
             .map(|(input, schema)| (Arc::clone(schema), channels.receivers(InputId { operator: place, input }, at)));
-        let inputs = Inputs::new(receivers.collect(), most_records);
+        let mut inputs = Inputs::new(receivers.collect(), most_records);
+        heads.iter().for_each(|head| inputs.restore(head));
         let outputs = channels.senders(&targets(&routes));
         let (emitted, receiver): (Sender<Emission>, _) = channel(CHANNEL_CAPACITY, channels.signal);
         emissions.push(receiver);

@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use tidegate_state::Changes;
+use tidegate_types::stored::{Malformed, Read, Stored};
 use tidegate_types::{EventTime, Progress, ProgressEntry, Watermark};
 
-use super::source::deal;
+use super::source::{deal, pass_on};
 use super::{Emission, OperatorStatus, Results, Senders, Task, TaskError, TaskReport};
 use crate::chain::{PaneRows, rows_part};
 use crate::channel::Sender;
+use crate::checkpoint::{HandOver, Handed, SubtaskId};
 use crate::operator::{Operator, OperatorOutput, Work};
 use crate::report::{OperatorReport, OperatorStanding, StateSize};
-use crate::rounds::{Ends, Inputs, Next};
+use crate::rounds::{Ends, Inputs, InputsHead, Next};
 use crate::route::{Part, Route, Routed, send};
 
 /// One subtask of a stateful operator.
@@ -29,7 +32,22 @@ pub struct OperatorTask {
     peak: StateSize,
     /// The stretch whose output was full before it was done.
     paused: Option<UnderWay>,
+    /// Where what is to be kept goes; none where there are no checkpoints.
+    hand_over: Option<(HandOver, SubtaskId)>,
+    /// The checkpoint for which changes are being handed over.
+    saving: Option<Saving>,
 }
+
+/// A checkpoint whose barrier has passed, and of which some changes were not handed over yet.
+struct Saving {
+    checkpoint: u64,
+    head: Vec<u8>,
+}
+
+/// So many entries are handed over in a step: little against the rows of a round.
+const ENTRIES_AT_ONCE: usize = 256;
+/// The version of a task's head.
+const HEAD_VERSION: u8 = 1;
 
 /// A stretch that is being worked through.
 struct UnderWay {
@@ -145,7 +163,45 @@ impl OperatorTask {
             before_end: None,
             peak,
             paused: None,
+            hand_over: None,
+            saving: None,
         }
+    }
+
+    /// Hands over what it keeps at each checkpoint from now on.
+    pub(crate) fn keep(&mut self, hand_over: HandOver, of: SubtaskId) {
+        self.hand_over = Some((hand_over, of));
+    }
+
+    /// The barrier of a checkpoint has come from every sender.
+    fn pass(&mut self, checkpoint: u64) {
+        tidegate_faults::reach("barrier.sent.before");
+        self.operator.freeze();
+        let mut head = vec![HEAD_VERSION];
+        self.inputs.write(&mut head);
+        self.operator.head(&mut head);
+        self.saving = Some(Saving { checkpoint, head });
+        pass_on(&self.ways.outputs, &self.emissions, checkpoint);
+        tidegate_faults::reach("barrier.sent.after");
+    }
+
+    /// Hands over some of what was frozen. Whether there was something to do.
+    fn save_some(&mut self) -> bool {
+        let (Some((hand_over, of)), Some(saving)) = (&self.hand_over, &mut self.saving) else { return false };
+        if !hand_over.has_room() {
+            return false;
+        }
+        let (checkpoint, mut changes) = (saving.checkpoint, Changes::default());
+        let done = self.operator.write(ENTRIES_AT_ONCE, &mut changes);
+        if !changes.is_empty() {
+            hand_over.hand(Handed::Changes { checkpoint, of: *of, changes });
+        }
+        if done {
+            let head = std::mem::take(&mut saving.head);
+            hand_over.hand(Handed::Subtask { checkpoint, of: *of, head });
+            self.saving = None;
+        }
+        true
     }
 
     /// What the operator shows of itself.
@@ -234,8 +290,28 @@ impl OperatorTask {
     }
 }
 
+/// Reads what [`OperatorTask`] hands over as its head: where the inputs stood, and the operator's own.
+pub(crate) fn read_head(head: &[u8]) -> Read<(InputsHead, Stored<'_>)> {
+    let mut stored = Stored::new(head);
+    if stored.byte()? != HEAD_VERSION {
+        return Err(Malformed::new("a head of this version"));
+    }
+    Ok((InputsHead::read(&mut stored)?, stored))
+}
+
 impl Task for OperatorTask {
     fn step(&mut self, now: Option<EventTime>) -> Result<super::Progress, TaskError> {
+        let saved = self.save_some();
+        Ok(match self.work(now)? {
+            super::Progress::Waiting { .. } if saved => super::Progress::Worked,
+            progress => progress,
+        })
+    }
+}
+
+impl OperatorTask {
+    /// One step without what a checkpoint has to do.
+    fn work(&mut self, now: Option<EventTime>) -> Result<super::Progress, TaskError> {
         if !(self.emissions.has_credit() && self.ways.has_credit()) {
             return Ok(super::Progress::Waiting { until: None });
         }
@@ -257,6 +333,9 @@ impl Task for OperatorTask {
                 let own = Arc::clone(&progress);
                 self.worked(work, UnderWay { progress, own, ends: Ends::Itself, came: now }, output)?;
             }
+            Next::Barrier(checkpoint) => self.pass(checkpoint),
+            // What the last barrier has left to be handed over comes first.
+            Next::Ended if self.saving.is_some() => return Ok(super::Progress::Waiting { until: None }),
             Next::Ended => {
                 let report = Some(TaskReport::Operator(self.report()));
                 self.emissions.send(Emission { report, ..Emission::default() });

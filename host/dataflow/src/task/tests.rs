@@ -61,7 +61,7 @@ impl Bench {
     fn new() -> Self {
         let signal = Signal::new();
         let (input, records) = channel(8, &signal);
-        let Tasks { source, mut operators, mut emissions } = job().into_tasks(records, &signal);
+        let Tasks { source, mut operators, mut emissions } = job().into_tasks(records, &signal, None);
         let behind = operators.remove(0).remove(0);
         let behind_emissions = emissions.remove(1);
         Self { task: source, input, behind, emissions: emissions.remove(0), behind_emissions }

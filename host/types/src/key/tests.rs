@@ -85,5 +85,10 @@ fn groups_spread_over_subtasks_in_contiguous_ranges() {
         let owners: Vec<usize> = (0..1024).map(|group| subtask_of(KeyGroup(group), 1024, parallelism)).collect();
         assert!(owners.is_sorted());
         assert_eq!(owners.last().copied(), usize::try_from(parallelism).ok().map(|count| count - 1));
+        let count = usize::try_from(parallelism).expect("few");
+        for (group, owner) in (0_u32..).zip(&owners) {
+            assert!(groups_of(*owner, 1024, count).contains(&group), "{group} of {parallelism}");
+        }
+        assert_eq!(groups_of(count - 1, 1024, count).end, 1024);
     }
 }
