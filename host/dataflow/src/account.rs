@@ -3,6 +3,8 @@
 
 use std::ops::AddAssign;
 
+use tidegate_types::stored::{Malformed, Read, Stored, put_len, put_u64};
+
 /// Counts of records and panes. Counts of several tasks add up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Account {
@@ -53,6 +55,79 @@ impl Account {
     }
 }
 
+impl Account {
+    const VERSION: u8 = 1;
+
+    /// Each count, in the order in which they are stored.
+    fn counts(&mut self) -> [&mut u64; 18] {
+        let Self {
+            read,
+            expanded,
+            forwarded,
+            accepted,
+            filtered,
+            too_late,
+            duplicate,
+            rejected,
+            partly_late,
+            unshown,
+            panes_early,
+            panes_on_time,
+            panes_late,
+            retractions,
+            failed_panes,
+            emitted,
+            failed_pairs,
+            failed_timers,
+        } = self;
+        [
+            read,
+            expanded,
+            forwarded,
+            accepted,
+            filtered,
+            too_late,
+            duplicate,
+            rejected,
+            partly_late,
+            unshown,
+            panes_early,
+            panes_on_time,
+            panes_late,
+            retractions,
+            failed_panes,
+            emitted,
+            failed_pairs,
+            failed_timers,
+        ]
+    }
+
+    /// Writes it as a checkpoint keeps it.
+    pub fn write(mut self, out: &mut Vec<u8>) {
+        out.push(Self::VERSION);
+        let counts = self.counts();
+        put_len(out, counts.len());
+        counts.into_iter().for_each(|count| put_u64(out, *count));
+    }
+
+    /// Reads what was written.
+    ///
+    /// # Errors
+    /// If it is no account, or one with more counts than this release knows.
+    pub fn restore(stored: &mut Stored<'_>) -> Read<Self> {
+        let mut account = Self::default();
+        let mut counts = account.counts().into_iter();
+        if stored.byte()? != Self::VERSION {
+            return Err(Malformed::new("an account of version 1"));
+        }
+        for _ in 0..stored.len()? {
+            *counts.next().ok_or(Malformed::new("the counts of an account"))? = stored.u64()?;
+        }
+        drop(counts);
+        Ok(account)
+    }
+}
+
 impl AddAssign for Account {
     fn add_assign(&mut self, other: Self) {
         self.read += other.read;
@@ -73,5 +148,22 @@ impl AddAssign for Account {
         self.emitted += other.emitted;
         self.failed_pairs += other.failed_pairs;
         self.failed_timers += other.failed_timers;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_account_comes_back_count_by_count() {
+        let mut account = Account::default();
+        for (number, count) in (1_u64..).zip(account.counts()) {
+            *count = number * 1_000_000;
+        }
+        let mut out = Vec::new();
+        account.write(&mut out);
+        assert_eq!(Account::restore(&mut Stored::new(&out)), Ok(account));
+        assert!(Account::restore(&mut Stored::new(&out[..9])).is_err());
     }
 }

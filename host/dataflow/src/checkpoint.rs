@@ -57,6 +57,12 @@ impl Checkpoints {
         self.completed.load(Ordering::Acquire)
     }
 
+    /// Whether the job ends early: nothing becomes complete any more that is not yet.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.signal.is_stopped()
+    }
+
     /// The receiver has taken so many bytes of changes.
     pub fn took(&self, bytes: usize) {
         let before = self.in_flight.fetch_sub(bytes, Ordering::AcqRel);

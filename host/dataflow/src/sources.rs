@@ -110,6 +110,7 @@ impl Sources {
         put_u64(out, self.events);
         put_len(out, self.chains.len());
         for chain in &self.chains {
+            put_len(out, chain.partition_names.len());
             chain.watermarks.write(out);
         }
     }
@@ -121,7 +122,13 @@ impl Sources {
             return Err(Malformed::new("as many sources as the job has"));
         }
         for chain in &mut self.chains {
-            chain.watermarks.restore(stored)?;
+            let (before, now) = (stored.len()?, chain.partition_names.len());
+            if before > now {
+                return Err(Malformed::new("no more partitions than the stream has"));
+            }
+            // A stream's partitions keep their numbers; those that were added come after them.
+            let partitions: Vec<_> = (0..now).map(|number| (number < before).then_some(number)).collect();
+            chain.watermarks.restore(stored, &partitions)?;
         }
         Ok(())
     }

@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
 use tidegate_connectors::Source;
+use tidegate_dataflow::checkpoint::HandOver;
 use tidegate_dataflow::task::{Task, TaskError};
 use tidegate_dataflow::{Account, Job, Tasks};
 use tidegate_types::Clock;
 
+use crate::checkpoints::{self, AboutJob, Checkpointing, KeepError};
 use crate::lane::Slot;
 use crate::lanes::Lanes;
 use crate::reader;
@@ -28,6 +30,8 @@ pub struct JobRun {
     pub outputs: Outputs,
     /// Somebody who watches.
     pub observer: Option<Box<dyn Observer>>,
+    /// What takes checkpoints; none: nothing of the job outlives the run.
+    pub checkpoints: Option<Checkpointing>,
 }
 
 /// A job, its input and its outputs, to be run to the end of its input.
@@ -62,6 +66,9 @@ pub enum RunError {
     /// A thread cannot be started.
     #[error("a thread cannot be started; the machine is out of processes or memory")]
     Thread(#[from] std::io::Error),
+    /// The job's state cannot be kept.
+    #[error(transparent)]
+    Keep(#[from] KeepError),
     /// A thread panicked: a defect of Tidegate.
     #[error("a lane panicked; this is a defect of Tidegate, please report it with the lines above")]
     Panicked,
@@ -79,6 +86,8 @@ impl RunError {
 pub struct RunningJob {
     state: Arc<RunState>,
     reader: JoinHandle<()>,
+    /// The thread that takes checkpoints.
+    taker: Option<JoinHandle<()>>,
     gathered: Arc<Mutex<Gathered>>,
 }
 
@@ -96,8 +105,19 @@ impl Lanes {
         let (input, reader) = reader::start(run.source, run.job.batch_rows, &signal)?;
         let gathered = Arc::new(Mutex::new(Gathered::default()));
         let names_operators = run.job.names_operators;
-        let Tasks { source, operators, emissions } = run.job.into_tasks(input, &signal);
-        let sinks = SinkTask::new(emissions, run.outputs, run.observer, names_operators, Arc::clone(&gathered));
+        let (keeping, taker) = match run.checkpoints {
+            Some(checkpointing) => {
+                let (keeping, taker) = self.keep(checkpointing, &run.job, &run.outputs, &state)?;
+                (Some(keeping), Some(taker))
+            }
+            None => (None, None),
+        };
+        let hand_over = keeping.as_ref().map(|keeping| &keeping.hand_over);
+        let Tasks { source, operators, emissions } = run.job.into_tasks(input, &signal, hand_over);
+        let mut sinks = SinkTask::new(emissions, run.outputs, run.observer, names_operators, Arc::clone(&gathered));
+        if let Some(keeping) = keeping {
+            sinks.keep(keeping.hand_over, keeping.account);
+        }
         let slot = |task: Box<dyn Task>, outlives| Slot { task, member: state.member(), outlives };
         let mut groups = vec![vec![slot(Box::new(source), false)]];
         for (number, task) in operators.into_iter().flat_map(|tasks| tasks.into_iter().enumerate()) {
@@ -108,8 +128,29 @@ impl Lanes {
         }
         groups[0].push(slot(Box::new(sinks), true));
         self.add(groups);
-        Ok(RunningJob { state, reader, gathered })
+        Ok(RunningJob { state, reader, taker, gathered })
     }
+
+    /// Starts the thread that takes a job's checkpoints.
+    fn keep(
+        &self,
+        checkpointing: Checkpointing,
+        job: &Job,
+        outputs: &Outputs,
+        state: &Arc<RunState>,
+    ) -> Result<(Keeping, JoinHandle<()>), RunError> {
+        let account = checkpointing.restored.account;
+        let (hand_over, checkpoints, handed) = checkpoints::hand_over(checkpointing.restored.last, state.signal());
+        let about = AboutJob { checkpoints, max_parallelism: job.max_parallelism, sinks: outputs.names() };
+        let taker = checkpoints::start(checkpointing, about, handed, Arc::clone(state))?;
+        Ok((Keeping { hand_over, account }, taker))
+    }
+}
+
+/// What tasks need to take part in checkpoints.
+struct Keeping {
+    hand_over: HandOver,
+    account: Account,
 }
 
 impl RunningJob {
@@ -133,6 +174,10 @@ impl RunningJob {
                 joined.map_err(|_| RunError::Panicked)?;
             }
         }
+        // It ends with the tasks, once it is through with what it has in hand.
+        if let Some(taker) = self.taker {
+            taker.join().map_err(|_| RunError::Panicked)?;
+        }
         let gathered = std::mem::take(&mut *self.gathered.lock().unwrap_or_else(PoisonError::into_inner));
         match early {
             None => Ok(RunEnd::Finished(gathered.into_report())),
@@ -150,7 +195,7 @@ pub fn run_bounded(run: BoundedRun) -> Result<RunReport, RunError> {
     let BoundedRun { job, source, outputs, clock, observer } = run;
     let count = u32::try_from(job.parallelism()).ok().and_then(NonZeroU32::new).unwrap_or(NonZeroU32::MIN);
     let lanes = Lanes::start("lane-", count, clock.as_ref())?;
-    match lanes.run(JobRun { job, source, wake: None, outputs, observer })?.wait()? {
+    match lanes.run(JobRun { job, source, wake: None, outputs, observer, checkpoints: None })?.wait()? {
         RunEnd::Finished(report) => Ok(report),
         RunEnd::Stopped(_) => unreachable!("nobody else has the run's control"),
     }

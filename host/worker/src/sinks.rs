@@ -1,9 +1,11 @@
 //! The sink task: writes panes and side records in the order in which each task emitted them, and keeps the account.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tidegate_connectors::{ResultSink, SideSink, SinkError};
+use tidegate_connectors::{Prepared, ResultSink, SideSink, SinkError};
 use tidegate_dataflow::channel::{Received, Receiver};
+use tidegate_dataflow::checkpoint::{HandOver, Handed};
 use tidegate_dataflow::task::{Emission, OperatorStatus, Progress, Results, SourceStatus, Task, TaskError, TaskReport};
 use tidegate_dataflow::{Account, OperatorReport, Side, SideKind, SourceReport};
 use tidegate_formats::SideRecord;
@@ -98,7 +100,7 @@ pub struct Outputs {
 
 /// Writes what the tasks emit.
 pub(crate) struct SinkTask {
-    inputs: Vec<Receiver<Emission>>,
+    inputs: Vec<Input>,
     outputs: Outputs,
     observer: Option<Box<dyn Observer>>,
     /// Whether every side record says which operator it is of.
@@ -110,6 +112,22 @@ pub(crate) struct SinkTask {
     held_since: Option<EventTime>,
     /// Where the report is left for the end of the run.
     result: Arc<Mutex<Gathered>>,
+    /// Where what is prepared for a checkpoint goes; none where there are no checkpoints.
+    hand_over: Option<HandOver>,
+    /// The newest checkpoint whose transactions were committed.
+    committed: u64,
+    /// How many tasks there are, and how many of them have come to their end.
+    tasks: usize,
+    finished: usize,
+    /// The number of the last checkpoint, once it was asked for: everything is prepared, and what is left is to commit it.
+    last: Option<u64>,
+}
+
+/// What one task emits.
+struct Input {
+    from: Receiver<Emission>,
+    /// The barrier that it has sent and others have not yet: nothing behind it is taken.
+    barrier: Option<u64>,
 }
 
 impl SinkTask {
@@ -121,7 +139,73 @@ impl SinkTask {
         result: Arc<Mutex<Gathered>>,
     ) -> Self {
         let progress = RunProgress::start();
-        Self { inputs, outputs, observer, names_operators, progress, held: false, held_since: None, result }
+        let tasks = inputs.len();
+        let inputs = inputs.into_iter().map(|from| Input { from, barrier: None }).collect();
+        Self {
+            inputs,
+            outputs,
+            observer,
+            names_operators,
+            progress,
+            held: false,
+            held_since: None,
+            result,
+            hand_over: None,
+            committed: 0,
+            tasks,
+            finished: 0,
+            last: None,
+        }
+    }
+
+    /// Takes part in checkpoints from now on, and goes on with the account of an earlier run.
+    pub(crate) fn keep(&mut self, hand_over: HandOver, account: Account) {
+        self.committed = hand_over.checkpoints().completed();
+        self.progress.account = account;
+        self.hand_over = Some(hand_over);
+    }
+
+    /// Prepares every output for a checkpoint: everything up to its barrier. None: the last one, of which nobody knows the
+    /// number yet.
+    fn prepare(&mut self, checkpoint: Option<u64>) -> Result<(), SinkError> {
+        let Some(hand_over) = &self.hand_over else { return Ok(()) };
+        tidegate_faults::reach("sink.prepare.before");
+        let number = checkpoint.unwrap_or_else(|| hand_over.checkpoints().wanted() + 1);
+        let mut prepared = Vec::new();
+        for output in self.outputs.all() {
+            prepared.push(output.prepare(number)?.map(|prepared| prepared.0));
+        }
+        let mut account = Vec::new();
+        self.progress.account.write(&mut account);
+        hand_over.hand(Handed::Sinks { checkpoint, prepared, account });
+        self.held = false;
+        self.held_since = None;
+        tidegate_faults::reach("sink.prepare.after");
+        Ok(())
+    }
+
+    /// Commits what was prepared for a checkpoint that has become complete. Whether there was one.
+    fn commit(&mut self) -> Result<bool, SinkError> {
+        let Some(hand_over) = &self.hand_over else { return Ok(false) };
+        let complete = hand_over.checkpoints().completed();
+        if complete <= self.committed {
+            return Ok(false);
+        }
+        tidegate_faults::reach("sink.commit.before");
+        self.outputs.all().try_for_each(|output| output.commit(complete))?;
+        self.committed = complete;
+        tidegate_faults::reach("sink.commit.after");
+        Ok(true)
+    }
+
+    /// The barrier that all inputs have sent, if they have.
+    fn aligned(&mut self) -> Option<u64> {
+        let checkpoint = self.inputs.first()?.barrier?;
+        if self.inputs.iter().any(|input| input.barrier.is_none()) {
+            return None;
+        }
+        self.inputs.iter_mut().for_each(|input| input.barrier = None);
+        Some(checkpoint)
     }
 
     fn write(&mut self, emission: Emission) -> Result<(), SinkError> {
@@ -141,6 +225,7 @@ impl SinkTask {
         }
         self.progress.account += emission.account;
         if let Some(report) = emission.report {
+            self.finished += 1;
             self.gather(report);
         }
         if let Some(status) = emission.operator {
@@ -183,13 +268,7 @@ impl SinkTask {
     }
 
     fn flush(&mut self) -> Result<(), SinkError> {
-        for sink in &mut self.outputs.results {
-            sink.flush()?;
-        }
-        let sides = [&mut self.outputs.too_late, &mut self.outputs.duplicates, &mut self.outputs.dead_letters];
-        for sink in sides.into_iter().flatten() {
-            sink.flush()?;
-        }
+        self.outputs.all().try_for_each(|output| output.flush())?;
         self.held = false;
         self.held_since = None;
         Ok(())
@@ -211,6 +290,83 @@ impl SinkTask {
     }
 }
 
+/// What every output does, whatever it takes.
+trait Output {
+    fn flush(&mut self) -> Result<(), SinkError>;
+    fn prepare(&mut self, checkpoint: u64) -> Result<Option<Prepared>, SinkError>;
+    fn commit(&mut self, checkpoint: u64) -> Result<(), SinkError>;
+    fn recover(&mut self, prepared: Option<&Prepared>) -> Result<(), SinkError>;
+}
+
+impl Output for Box<dyn ResultSink> {
+    fn flush(&mut self) -> Result<(), SinkError> {
+        self.as_mut().flush()
+    }
+
+    fn prepare(&mut self, checkpoint: u64) -> Result<Option<Prepared>, SinkError> {
+        self.as_mut().prepare(checkpoint)
+    }
+
+    fn commit(&mut self, checkpoint: u64) -> Result<(), SinkError> {
+        self.as_mut().commit(checkpoint)
+    }
+
+    fn recover(&mut self, prepared: Option<&Prepared>) -> Result<(), SinkError> {
+        self.as_mut().recover(prepared)
+    }
+}
+
+impl Output for Box<dyn SideSink> {
+    fn flush(&mut self) -> Result<(), SinkError> {
+        self.as_mut().flush()
+    }
+
+    fn prepare(&mut self, checkpoint: u64) -> Result<Option<Prepared>, SinkError> {
+        self.as_mut().prepare(checkpoint)
+    }
+
+    fn commit(&mut self, checkpoint: u64) -> Result<(), SinkError> {
+        self.as_mut().commit(checkpoint)
+    }
+
+    fn recover(&mut self, prepared: Option<&Prepared>) -> Result<(), SinkError> {
+        self.as_mut().recover(prepared)
+    }
+}
+
+impl Outputs {
+    /// All of them: the results in order, then the side outputs that are there.
+    fn all(&mut self) -> impl Iterator<Item = &mut dyn Output> {
+        let Self { results, too_late, duplicates, dead_letters } = self;
+        let sides = [too_late, duplicates, dead_letters].into_iter().flatten().map(|side| side as &mut dyn Output);
+        results.iter_mut().map(|result| result as &mut dyn Output).chain(sides)
+    }
+
+    /// What each of them is called in a checkpoint, in the same order.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let results = (0..self.results.len()).map(|place| format!("sink-{place}"));
+        let sides = [
+            (self.too_late.is_some(), "too-late"),
+            (self.duplicates.is_some(), "duplicates"),
+            (self.dead_letters.is_some(), "dead-letters"),
+        ];
+        results.chain(sides.into_iter().filter(|(is, _)| *is).map(|(_, name)| name.to_owned())).collect()
+    }
+
+    /// Commits what a checkpoint has of each of them, and lets go of everything that is in none.
+    ///
+    /// # Errors
+    /// If a transaction of the checkpoint is lost, or an output cannot be reached.
+    pub(crate) fn recover(&mut self, prepared: &BTreeMap<String, Vec<u8>>) -> Result<(), SinkError> {
+        let names = self.names();
+        for (output, name) in self.all().zip(names) {
+            let prepared = prepared.get(&name).map(|bytes| Prepared(bytes.clone()));
+            output.recover(prepared.as_ref())?;
+        }
+        Ok(())
+    }
+}
+
 impl Gathered {
     /// What became of the records, where not every task has finished.
     pub(crate) fn into_account(self) -> Account {
@@ -225,12 +381,21 @@ impl Gathered {
     }
 }
 
-impl Task for SinkTask {
-    fn step(&mut self, now: Option<EventTime>) -> Result<Progress, TaskError> {
-        let mut worked = false;
-        let mut place = 0;
+impl SinkTask {
+    /// Takes an emission of each input that has one. Whether any had.
+    fn take(&mut self) -> Result<bool, SinkError> {
+        let (mut worked, mut place) = (false, 0);
         while place < self.inputs.len() {
-            match self.inputs[place].receive() {
+            let input = &mut self.inputs[place];
+            if input.barrier.is_some() {
+                place += 1;
+                continue;
+            }
+            match input.from.receive() {
+                Received::Element(Emission { barrier: Some(checkpoint), .. }) => {
+                    input.barrier = Some(checkpoint);
+                    worked = true;
+                }
                 Received::Element(emission) => {
                     self.write(emission)?;
                     worked = true;
@@ -240,9 +405,41 @@ impl Task for SinkTask {
                 Received::Ended => drop(self.inputs.remove(place)),
             }
         }
+        Ok(worked)
+    }
+
+    /// No task emits any more. If all have finished, the last checkpoint makes what they have emitted count.
+    fn end(&mut self) -> Result<Progress, SinkError> {
+        if let Some(hand_over) = &self.hand_over {
+            let checkpoints = hand_over.checkpoints();
+            match self.last {
+                Some(last) if self.committed < last && !checkpoints.is_stopped() => {
+                    return Ok(Progress::Waiting { until: None });
+                }
+                None if self.finished == self.tasks && !checkpoints.is_stopped() => {
+                    // If it has to be tried again, it gets a higher number.
+                    self.last = Some(checkpoints.wanted() + 1);
+                    self.prepare(None)?;
+                    return Ok(Progress::Worked);
+                }
+                _ => {}
+            }
+        }
+        self.finish()?;
+        Ok(Progress::Finished)
+    }
+}
+
+impl Task for SinkTask {
+    fn step(&mut self, now: Option<EventTime>) -> Result<Progress, TaskError> {
+        let mut worked = self.commit()?;
+        worked |= self.take()?;
+        if let Some(checkpoint) = self.aligned() {
+            self.prepare(Some(checkpoint))?;
+            return Ok(Progress::Worked);
+        }
         if self.inputs.is_empty() {
-            self.finish()?;
-            return Ok(Progress::Finished);
+            return Ok(self.end()?);
         }
         if worked {
             if self.is_overdue(now) {

@@ -40,6 +40,11 @@ impl RunState {
         Arc::new(Self { signal, wake, standing: Mutex::default(), left: Condvar::new() })
     }
 
+    /// Wakes its tasks.
+    pub(crate) fn signal(&self) -> &Arc<Signal> {
+        &self.signal
+    }
+
     /// Counts a task that is about to be put on a lane.
     pub(crate) fn member(self: &Arc<Self>) -> Member {
         self.lock().tasks += 1;

@@ -1,0 +1,423 @@
+//! The thread that takes a job's checkpoints: it asks for one now and then, writes what the tasks hand over into each subtask's
+//! backend, and saves the whole once everybody has answered.
+//!
+//! One checkpoint is under way at a time. What was handed over is written into the backends even if its checkpoint comes to
+//! nothing, so that the next one is whole. Invariant: tasks hear that a checkpoint is complete only after it is saved for good.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, mpsc};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use tidegate_checkpoint::{
+    CheckpointError, CheckpointStore, Kept, NewCheckpoint, OperatorPart, SinkPart, snapshot_folder,
+};
+use tidegate_dataflow::SubtaskState;
+use tidegate_dataflow::checkpoint::{Checkpoints, HandOver, Handed, SubtaskId};
+use tidegate_state::{Changes, StateBackend, StateError};
+use tidegate_types::batch::index32;
+use tidegate_types::{Clock, EventTime};
+
+use crate::run::RunError;
+use crate::state::{Early, RunState};
+
+mod board;
+mod restoring;
+
+pub use board::{CheckpointBoard, CheckpointStatus, Completed, RestorePhases};
+pub use restoring::{Places, RestoreError, Restored, restore};
+
+/// How often a failed last checkpoint is tried again.
+const LAST_AGAIN: Duration = Duration::from_secs(1);
+
+/// When checkpoints are taken.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckpointSettings {
+    /// From the start of one to the start of the next.
+    pub interval: Duration,
+    /// One that has not come so far is given up.
+    pub timeout: Duration,
+    /// So many failures in a row are borne; the next one fails the run. None: any number.
+    pub tolerable_failures: Option<u32>,
+}
+
+/// What a run needs to take checkpoints.
+pub struct Checkpointing {
+    /// Where they go. It has been opened for this run.
+    pub store: CheckpointStore,
+    /// What the run began with.
+    pub restored: Restored,
+    /// Below it are the job's backends and snapshots on this machine.
+    pub folder: PathBuf,
+    /// When.
+    pub settings: CheckpointSettings,
+    /// Where it shows how it goes.
+    pub board: Arc<CheckpointBoard>,
+    /// The wall clock.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// Why the run cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum KeepError {
+    /// The state of a subtask cannot be written on this machine.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// A later run has taken over, or too many checkpoints have failed in a row.
+    #[error("{failures} checkpoints in a row have failed")]
+    Checkpoint {
+        /// How many.
+        failures: u32,
+        /// The last one's error.
+        source: CheckpointError,
+    },
+}
+
+/// A checkpoint that is under way.
+struct UnderWay {
+    checkpoint: u64,
+    since: EventTime,
+    source: Option<Vec<u8>>,
+    subtasks: BTreeMap<SubtaskId, OperatorPart>,
+    sinks: Option<Sinks>,
+}
+
+/// What the sinks have handed over.
+#[derive(Clone)]
+struct Sinks {
+    prepared: Vec<Option<Vec<u8>>>,
+    account: Vec<u8>,
+    at: EventTime,
+}
+
+/// The thread's state.
+struct Taker {
+    store: CheckpointStore,
+    backends: BTreeMap<SubtaskId, (SubtaskState, Box<dyn StateBackend>)>,
+    folder: PathBuf,
+    settings: CheckpointSettings,
+    board: Arc<CheckpointBoard>,
+    clock: Arc<dyn Clock>,
+    checkpoints: Arc<Checkpoints>,
+    max_parallelism: u32,
+    sinks: Vec<String>,
+    under_way: Option<UnderWay>,
+    /// When the next one is due.
+    next_at: EventTime,
+    /// Whether the source sends no barrier any more.
+    source_ended: bool,
+    /// What is in the last checkpoint, which could not be saved yet.
+    last: Option<Sinks>,
+    failures_in_a_row: u32,
+    /// The newest checkpoint, whose snapshots are kept on this machine.
+    local: Option<u64>,
+}
+
+/// What the thread is told about the job.
+pub(crate) struct AboutJob {
+    pub(crate) checkpoints: Arc<Checkpoints>,
+    pub(crate) max_parallelism: u32,
+    /// What each output is called, in order.
+    pub(crate) sinks: Vec<String>,
+}
+
+/// Starts the thread. It ends once all tasks are gone.
+pub(crate) fn start(
+    checkpointing: Checkpointing,
+    about: AboutJob,
+    handed: Receiver<Handed>,
+    run: Arc<RunState>,
+) -> std::io::Result<JoinHandle<()>> {
+    let Checkpointing { store, restored, folder, settings, board, clock } = checkpointing;
+    let AboutJob { checkpoints, max_parallelism, sinks } = about;
+    let local = (restored.last > 0).then_some(restored.last);
+    let backends = restored.backends.into_iter().map(|(state, backend)| (state.of, (state, backend))).collect();
+    let next_at = clock.now().saturating_add(millis(settings.interval));
+    let mut taker = Taker {
+        store,
+        backends,
+        folder,
+        settings,
+        board,
+        clock,
+        checkpoints,
+        max_parallelism,
+        sinks,
+        under_way: None,
+        next_at,
+        source_ended: false,
+        last: None,
+        failures_in_a_row: 0,
+        local,
+    };
+    Builder::new().name("checkpoints".into()).spawn(move || {
+        if let Err(error) = taker.take(&handed) {
+            run.end(Early::Failed(RunError::Keep(error)));
+            // Until all tasks are gone, what they hand over goes nowhere.
+            for handed in handed.iter() {
+                taker.let_go(&handed);
+            }
+        }
+    })
+}
+
+/// A job's way to the thread, and the thread's end of it.
+pub(crate) fn hand_over(last: u64, signal: &Arc<tidegate_dataflow::channel::Signal>) -> (HandOver, Arc<Checkpoints>, Receiver<Handed>) {
+    let checkpoints = Checkpoints::new(last, signal);
+    let (sender, receiver) = mpsc::channel();
+    (HandOver::new(Arc::clone(&checkpoints), sender), checkpoints, receiver)
+}
+
+impl Taker {
+    /// Takes checkpoints until no task is left.
+    fn take(&mut self, handed: &Receiver<Handed>) -> Result<(), KeepError> {
+        loop {
+            match handed.recv_timeout(self.wait()) {
+                Ok(handed) => self.took(handed)?,
+                Err(RecvTimeoutError::Timeout) => self.is_time()?,
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    }
+
+    /// How long nothing has to be done unless something is handed over.
+    fn wait(&self) -> Duration {
+        let until = match &self.under_way {
+            Some(under_way) => under_way.since.saturating_add(millis(self.settings.timeout)),
+            // Until the tasks are gone nothing is due.
+            None if self.source_ended && self.last.is_none() => EventTime::MAX,
+            None => self.next_at,
+        };
+        let left = until.saturating_sub(self.clock.now()).clamp(0, 3_600_000);
+        Duration::from_millis(left.unsigned_abs())
+    }
+
+    /// A checkpoint is due, or the one under way has taken too long.
+    fn is_time(&mut self) -> Result<(), KeepError> {
+        let now = self.clock.now();
+        if let Some(under_way) = &self.under_way {
+            if now < under_way.since.saturating_add(millis(self.settings.timeout)) {
+                return Ok(());
+            }
+            let checkpoint = under_way.checkpoint;
+            self.under_way = None;
+            return self.failed(checkpoint, CheckpointError::BrokeOff { reason: self.missing(checkpoint) });
+        }
+        if now < self.next_at {
+            return Ok(());
+        }
+        if let Some(sinks) = self.last.take() {
+            return self.save_last(sinks);
+        }
+        if self.source_ended {
+            return Ok(());
+        }
+        self.next_at = now.saturating_add(millis(self.settings.interval));
+        let checkpoint = self.checkpoints.wanted() + 1;
+        // An earlier run may have got as far.
+        self.drop_snapshots(checkpoint);
+        let under_way = UnderWay { checkpoint, since: now, source: None, subtasks: BTreeMap::new(), sinks: None };
+        self.under_way = Some(under_way);
+        self.checkpoints.want(checkpoint);
+        Ok(())
+    }
+
+    fn missing(&self, checkpoint: u64) -> String {
+        format!(
+            "checkpoint {checkpoint} was given up, as not every task had handed over its state within {} s: the job is too \
+             busy, or a hook takes very long",
+            self.settings.timeout.as_secs()
+        )
+    }
+
+    fn took(&mut self, handed: Handed) -> Result<(), KeepError> {
+        let Some(number) = number_of(&handed) else { return self.came_to_an_end(handed) };
+        if let Handed::Changes { of, changes, .. } = handed {
+            // Even if its checkpoint was given up: these changes are not handed over again.
+            self.checkpoints.took(changes.bytes());
+            return self.apply(of, &changes);
+        }
+        let Some(under_way) = self.under_way.as_mut().filter(|under_way| under_way.checkpoint == number) else {
+            return Ok(());
+        };
+        match handed {
+            Handed::Source { state, .. } => under_way.source = Some(state),
+            Handed::Sinks { prepared, account, .. } => {
+                under_way.sinks = Some(Sinks { prepared, account, at: self.clock.now() });
+            }
+            Handed::Subtask { of, head, .. } => {
+                let part = self.snapshot(number, of, head)?;
+                if let Some(under_way) = &mut self.under_way {
+                    under_way.subtasks.insert(of, part);
+                }
+            }
+            Handed::Changes { .. } | Handed::SourceEnded => {}
+        }
+        self.save_if_whole()
+    }
+
+    /// The source has ended, or all tasks have.
+    fn came_to_an_end(&mut self, handed: Handed) -> Result<(), KeepError> {
+        match handed {
+            Handed::SourceEnded => {
+                self.source_ended = true;
+                // A barrier that the source has not sent never comes.
+                if self.under_way.as_ref().is_some_and(|under_way| under_way.source.is_none()) {
+                    self.under_way = None;
+                }
+                Ok(())
+            }
+            Handed::Sinks { prepared, account, .. } => {
+                self.under_way = None;
+                self.save_last(Sinks { prepared, account, at: self.clock.now() })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn apply(&self, of: SubtaskId, changes: &Changes) -> Result<(), KeepError> {
+        let (_, backend) = &self.backends[&of];
+        tidegate_faults::reach("state.apply.before");
+        backend.apply(changes)?;
+        tidegate_faults::reach("state.apply.after");
+        Ok(())
+    }
+
+    /// What nobody waits for any more.
+    fn let_go(&self, handed: &Handed) {
+        if let Handed::Changes { changes, .. } = handed {
+            self.checkpoints.took(changes.bytes());
+        }
+    }
+
+    fn snapshot(&self, checkpoint: u64, of: SubtaskId, head: Vec<u8>) -> Result<OperatorPart, KeepError> {
+        let (state, backend) = &self.backends[&of];
+        let subtask = index32(of.subtask);
+        let folder = snapshot_folder(&self.folder, checkpoint, &state.operator, subtask);
+        tidegate_faults::reach("state.snapshot.before");
+        let files = backend.snapshot(&folder)?;
+        tidegate_faults::reach("state.snapshot.after");
+        let (operator, groups) = (state.operator.to_string(), state.groups.clone());
+        Ok(OperatorPart { operator, subtask, groups, head, folder, files })
+    }
+
+    fn save_if_whole(&mut self) -> Result<(), KeepError> {
+        let is_whole = |under_way: &UnderWay| {
+            under_way.source.is_some()
+                && under_way.sinks.is_some()
+                && under_way.subtasks.len() == self.backends.len()
+        };
+        let Some(under_way) = self.under_way.take_if(|under_way| is_whole(under_way)) else { return Ok(()) };
+        let UnderWay { checkpoint, since, source: Some(source), subtasks, sinks: Some(sinks) } = under_way else {
+            return Ok(());
+        };
+        let aligned_ms = sinks.at.saturating_sub(since);
+        let new = self.new_checkpoint(checkpoint, since, source, subtasks.into_values().collect(), sinks, false);
+        match self.store.save(new) {
+            Ok(kept) => {
+                self.completed(checkpoint, since, aligned_ms, &kept);
+                Ok(())
+            }
+            Err(error) => self.failed(checkpoint, error),
+        }
+    }
+
+    /// All input was read and everything has fired: what was emitted counts once this checkpoint is saved. If that fails, it is
+    /// tried again until somebody stops the run.
+    fn save_last(&mut self, sinks: Sinks) -> Result<(), KeepError> {
+        let (checkpoint, taken_at) = (self.checkpoints.wanted() + 1, sinks.at);
+        self.checkpoints.want(checkpoint);
+        let again = sinks.clone();
+        let new = self.new_checkpoint(checkpoint, taken_at, Vec::new(), Vec::new(), sinks, true);
+        match self.store.save(new) {
+            Ok(kept) => {
+                self.completed(checkpoint, taken_at, 0, &kept);
+                Ok(())
+            }
+            Err(error) => {
+                self.next_at = self.clock.now().saturating_add(millis(LAST_AGAIN));
+                self.last = Some(again);
+                self.failed(checkpoint, error)
+            }
+        }
+    }
+
+    fn new_checkpoint(
+        &self,
+        checkpoint: u64,
+        taken_at: EventTime,
+        source: Vec<u8>,
+        operators: Vec<OperatorPart>,
+        sinks: Sinks,
+        finished: bool,
+    ) -> NewCheckpoint {
+        let sink = |(name, prepared): (&String, Option<Vec<u8>>)| SinkPart { name: name.clone(), prepared };
+        NewCheckpoint {
+            checkpoint,
+            taken_at,
+            max_parallelism: self.max_parallelism,
+            finished,
+            source,
+            sinks: self.sinks.iter().zip(sinks.prepared).map(sink).collect(),
+            account: sinks.account,
+            operators,
+        }
+    }
+
+    fn completed(&mut self, checkpoint: u64, since: EventTime, aligned_ms: i64, kept: &Kept) {
+        self.failures_in_a_row = 0;
+        self.checkpoints.complete(checkpoint);
+        self.board.completed(checkpoint, since, self.clock.now(), aligned_ms, kept);
+        if let Some(before) = self.local.replace(checkpoint) {
+            self.drop_snapshots(before);
+        }
+    }
+
+    /// A checkpoint has come to nothing. Processing goes on, unless a later run has taken over or too many have failed.
+    fn failed(&mut self, checkpoint: u64, error: CheckpointError) -> Result<(), KeepError> {
+        self.failures_in_a_row += 1;
+        self.board.failed(self.clock.now(), &error);
+        tracing::warn!(checkpoint, in_a_row = self.failures_in_a_row, %error, "a checkpoint failed; the job goes on");
+        self.drop_snapshots(checkpoint);
+        let fenced = matches!(error, CheckpointError::Fenced { .. });
+        let too_many = self.settings.tolerable_failures.is_some_and(|most| self.failures_in_a_row > most);
+        if fenced || too_many {
+            return Err(KeepError::Checkpoint { failures: self.failures_in_a_row, source: error });
+        }
+        Ok(())
+    }
+
+    /// Removes a checkpoint's snapshots from this machine.
+    fn drop_snapshots(&self, checkpoint: u64) {
+        let of_any = snapshot_folder(&self.folder, checkpoint, "any", 0);
+        if let Some(folder) = of_any.parent() {
+            remove(folder);
+        }
+    }
+}
+
+/// Removes a folder that nobody needs any more, if it is there.
+fn remove(folder: &Path) {
+    if let Err(error) = std::fs::remove_dir_all(folder)
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        tracing::warn!(folder = %folder.display(), %error, "what nobody needs any more cannot be removed");
+    }
+}
+
+/// The checkpoint that something is of; none of what says that something has ended.
+fn number_of(handed: &Handed) -> Option<u64> {
+    match handed {
+        Handed::Source { checkpoint, .. } | Handed::Changes { checkpoint, .. } | Handed::Subtask { checkpoint, .. } => {
+            Some(*checkpoint)
+        }
+        Handed::Sinks { checkpoint, .. } => *checkpoint,
+        Handed::SourceEnded => None,
+    }
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,123 @@
+//! How a job's checkpoints go, for whoever shows it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tidegate_checkpoint::{CheckpointError, Kept};
+use tidegate_types::EventTime;
+
+/// So many failures in a row are an alert.
+const ALERT_AFTER: u32 = 3;
+
+/// What is known of a run's checkpoints.
+#[derive(Debug, Clone, Default)]
+pub struct CheckpointStatus {
+    /// The newest that is complete.
+    pub last: Option<Completed>,
+    /// How many this run has completed.
+    pub completed: u64,
+    /// How many have failed in this run.
+    pub failures: u64,
+    /// How many of them since the last that was completed.
+    pub failures_in_a_row: u32,
+    /// When the first of those failed.
+    pub failing_since: Option<EventTime>,
+    /// Why the last one failed.
+    pub last_error: Option<String>,
+    /// The checkpoint from which this run was restored.
+    pub restored_from: Option<u64>,
+    /// How long the parts of that took.
+    pub restore: Option<RestorePhases>,
+}
+
+/// A checkpoint that is complete. Durations in ms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Completed {
+    /// Its number.
+    pub checkpoint: u64,
+    /// When it was taken.
+    pub taken_at: EventTime,
+    /// When it was complete.
+    pub completed_at: EventTime,
+    /// From its trigger to its barrier at the sinks.
+    pub aligned_ms: i64,
+    /// Bytes of all its files.
+    pub full_bytes: u64,
+    /// Bytes that were uploaded for it.
+    pub transferred_bytes: u64,
+    /// Bytes of files that earlier ones had uploaded.
+    pub referenced_bytes: u64,
+    /// How fast the store took them, bytes a second.
+    pub throughput: Option<u64>,
+}
+
+/// How long the parts of a restore took, ms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RestorePhases {
+    /// Finding the checkpoint and who restores what.
+    pub assign_ms: i64,
+    /// Fetching its files.
+    pub download_ms: i64,
+    /// Opening them.
+    pub open_ms: i64,
+    /// Reading state into memory.
+    pub warm_ms: i64,
+}
+
+/// A status that others read while it changes.
+#[derive(Debug, Default)]
+pub struct CheckpointBoard {
+    status: Mutex<CheckpointStatus>,
+}
+
+impl CheckpointBoard {
+    /// What is known now.
+    #[must_use]
+    pub fn status(&self) -> CheckpointStatus {
+        self.lock().clone()
+    }
+
+    pub(super) fn restored(&self, from: u64, phases: RestorePhases) {
+        let mut status = self.lock();
+        status.restored_from = Some(from);
+        status.restore = Some(phases);
+    }
+
+    pub(super) fn completed(
+        &self,
+        checkpoint: u64,
+        taken_at: EventTime,
+        completed_at: EventTime,
+        aligned_ms: i64,
+        kept: &Kept,
+    ) {
+        let mut status = self.lock();
+        status.completed += 1;
+        status.failures_in_a_row = 0;
+        status.failing_since = None;
+        status.last = Some(Completed {
+            checkpoint,
+            taken_at,
+            completed_at,
+            aligned_ms,
+            full_bytes: kept.full_bytes,
+            transferred_bytes: kept.transferred_bytes,
+            referenced_bytes: kept.referenced_bytes,
+            throughput: kept.throughput(),
+        });
+    }
+
+    pub(super) fn failed(&self, at: EventTime, error: &CheckpointError) {
+        let mut status = self.lock();
+        status.failures += 1;
+        status.failures_in_a_row += 1;
+        status.failing_since.get_or_insert(at);
+        status.last_error = Some(error.to_string());
+        if status.failures_in_a_row == ALERT_AFTER {
+            tracing::error!(%error, "{ALERT_AFTER} checkpoints in a row have failed: a restart would go back further and further");
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, CheckpointStatus> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,214 @@
+//! A job that goes on from its newest checkpoint: its state fetched, opened and read, by key groups, at any parallelism.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use tidegate_checkpoint::{CheckpointError, CheckpointStore, Manifest, snapshot_folder};
+use tidegate_connectors::SourcePosition;
+use tidegate_dataflow::{Account, Job, SubtaskState};
+use tidegate_state::{StateBackend, StateBackends, StateError};
+use tidegate_types::Clock;
+use tidegate_types::batch::index32;
+use tidegate_types::stored::{Malformed, Stored};
+
+use super::board::{CheckpointBoard, RestorePhases};
+use super::remove;
+
+/// What a run begins with.
+pub struct Restored {
+    /// The checkpoint that it was restored from; 0: none, it begins at the start.
+    pub last: u64,
+    /// The account up to there.
+    pub account: Account,
+    /// Where reading goes on; none: at the start.
+    pub position: Option<SourcePosition>,
+    /// The transactions that its outputs had prepared, by the outputs' names.
+    pub prepared: BTreeMap<String, Vec<u8>>,
+    /// Whether everything had been read and written: there is nothing to run.
+    pub finished: bool,
+    /// Each subtask's backend.
+    pub(super) backends: Vec<(SubtaskState, Box<dyn StateBackend>)>,
+}
+
+/// Why a job cannot go on from its checkpoint.
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    /// It cannot be fetched.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// It cannot be opened.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// What is in it is not what this release writes.
+    #[error("operator `{part}`")]
+    Malformed {
+        /// Which part of the job.
+        part: String,
+        /// What is wrong.
+        source: Malformed,
+    },
+    /// The pipeline has other key groups.
+    #[error("the job's state has {stored} key groups and the pipeline {now}; `max_parallelism` is fixed for the life of the state")]
+    Groups {
+        /// Of the state.
+        stored: u32,
+        /// Of the pipeline.
+        now: u32,
+    },
+}
+
+/// Where state is and goes.
+pub struct Places<'a> {
+    /// Makes backends.
+    pub backends: &'a dyn StateBackends,
+    /// Below it are the job's backends and snapshots on this machine, those of earlier runs too.
+    pub folder: &'a Path,
+    /// The wall clock.
+    pub clock: &'a dyn Clock,
+}
+
+/// Gives a fresh job the state of its newest checkpoint, if there is one.
+///
+/// # Errors
+/// If there is one that cannot be restored. The job MUST NOT be used then.
+pub fn restore(
+    job: &mut Job,
+    store: &CheckpointStore,
+    places: &Places<'_>,
+    board: &CheckpointBoard,
+) -> Result<Restored, RestoreError> {
+    job.keep_changes();
+    let mut timer = Timer { clock: places.clock, phases: RestorePhases::default() };
+    let Some(manifest) = timer.of(|phases| &mut phases.assign_ms, || store.latest())? else {
+        return fresh(job, places);
+    };
+    let restored = of_manifest(job, store, places, &manifest, &mut timer)?;
+    board.restored(manifest.checkpoint, timer.phases);
+    forget_others(places.folder, manifest.checkpoint);
+    Ok(restored)
+}
+
+/// Nothing was kept: empty backends.
+fn fresh(job: &Job, places: &Places<'_>) -> Result<Restored, RestoreError> {
+    let mut backends = Vec::new();
+    for state in job.subtasks() {
+        let folder = places.folder.join(live(&state));
+        backends.push((state, places.backends.create(&folder)?));
+    }
+    let (account, prepared) = (Account::default(), BTreeMap::new());
+    Ok(Restored { last: 0, account, position: None, prepared, finished: false, backends })
+}
+
+fn of_manifest(
+    job: &mut Job,
+    store: &CheckpointStore,
+    places: &Places<'_>,
+    manifest: &Manifest,
+    timer: &mut Timer<'_>,
+) -> Result<Restored, RestoreError> {
+    if manifest.max_parallelism != job.max_parallelism {
+        return Err(RestoreError::Groups { stored: manifest.max_parallelism, now: job.max_parallelism });
+    }
+    let malformed = |part: &str| {
+        let part = part.to_owned();
+        move |source| RestoreError::Malformed { part, source }
+    };
+    let account = Account::restore(&mut Stored::new(&manifest.account)).map_err(malformed("account"))?;
+    let prepared = manifest.sinks.iter().filter_map(|sink| Some((sink.name.clone(), sink.prepared.clone()?))).collect();
+    let mut restored = Restored {
+        last: manifest.checkpoint,
+        account,
+        position: None,
+        prepared,
+        finished: manifest.finished,
+        backends: Vec::new(),
+    };
+    if manifest.finished {
+        return Ok(restored);
+    }
+    restored.position = job.restore_source(&manifest.source).map_err(malformed("source"))?;
+    for state in job.subtasks() {
+        let heads: Vec<&[u8]> = manifest
+            .operators
+            .iter()
+            .filter(|part| *part.operator == *state.operator)
+            .map(|part| part.head.as_slice())
+            .collect();
+        let backend = open(store, places, manifest, &state, timer)?;
+        job.restore_heads(state.of, &heads).map_err(malformed(&state.operator))?;
+        let warmed = timer.of(|phases| &mut phases.warm_ms, || warm(job, &state, &*backend));
+        warmed?.map_err(malformed(&state.operator))?;
+        restored.backends.push((state, backend));
+    }
+    Ok(restored)
+}
+
+/// Fetches a subtask's state and opens it.
+fn open(
+    store: &CheckpointStore,
+    places: &Places<'_>,
+    manifest: &Manifest,
+    state: &SubtaskState,
+    timer: &mut Timer<'_>,
+) -> Result<Box<dyn StateBackend>, RestoreError> {
+    let into = places.folder.join(format!("{}.fetched", live(state)));
+    let groups = state.groups.clone();
+    remove(&into);
+    tidegate_faults::reach("restore.fetch.before");
+    let fetch = || store.fetch(manifest, &state.operator, groups.clone(), &into, Some(places.folder));
+    let parts = timer.of(|phases| &mut phases.download_ms, fetch)?;
+    tidegate_faults::reach("restore.fetch.after");
+    tidegate_faults::reach("restore.open.before");
+    let folder = places.folder.join(live(state));
+    let backend = timer.of(|phases| &mut phases.open_ms, || places.backends.restore(&folder, &parts, groups.clone()))?;
+    tidegate_faults::reach("restore.open.after");
+    remove(&into);
+    Ok(backend)
+}
+
+/// Reads a subtask's entries into its operator.
+fn warm(
+    job: &mut Job,
+    state: &SubtaskState,
+    backend: &dyn StateBackend,
+) -> Result<Result<(), Malformed>, StateError> {
+    let mut read = Ok(());
+    backend.scan(&[], None, &mut |key, value| {
+        read = job.restore_entry(state.of, key, value);
+        if read.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    Ok(read.and_then(|()| job.restored(state.of)))
+}
+
+/// Removes the snapshots of other checkpoints than this one: nobody goes back to them on this machine.
+fn forget_others(folder: &Path, checkpoint: u64) {
+    let kept = snapshot_folder(folder, checkpoint, "any", 0);
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let is_snapshot = entry.file_name().to_str().is_some_and(|name| name.starts_with("chk-"));
+        if is_snapshot && Some(entry.path().as_path()) != kept.parent() {
+            remove(&entry.path());
+        }
+    }
+}
+
+/// The name of a subtask's backend below the run's folder.
+fn live(state: &SubtaskState) -> String {
+    format!("live-{}-{}", state.of.operator, index32(state.of.subtask))
+}
+
+/// Takes the time of the parts of a restore.
+struct Timer<'a> {
+    clock: &'a dyn Clock,
+    phases: RestorePhases,
+}
+
+impl Timer<'_> {
+    fn of<T>(&mut self, phase: impl FnOnce(&mut RestorePhases) -> &mut i64, work: impl FnOnce() -> T) -> T {
+        let start = self.clock.now();
+        let done = work();
+        *phase(&mut self.phases) += self.clock.now().saturating_sub(start);
+        done
+    }
+}
