@@ -29,7 +29,9 @@ mod verdict;
 mod window;
 
 pub use account::Account;
-pub use job::{AssemblyError, Job, JobError, JobHooks, JobOptions, OpenHooks, SourcePartition, Step, Steps, Tasks};
+pub use job::{
+    AssemblyError, Job, JobError, JobHooks, JobOptions, OpenHooks, SourcePartition, Step, Steps, SubtaskState, Tasks,
+};
 pub use operator::{Operator, OperatorOutput, Work};
 pub use report::{OperatorReport, OperatorStanding, SourceReport, StateSize};
 pub use side::{FailedTimer, Side, SideKind};

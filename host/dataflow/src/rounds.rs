@@ -100,7 +100,16 @@ struct Channel {
 
 impl Channel {
     fn new(receiver: Receiver<Piece>) -> Self {
-        Self { receiver, waiting: Vec::new(), told: Vec::new(), rows: 0, known: 0, between: None, barrier: None, ended: false }
+        Self {
+            receiver,
+            waiting: Vec::new(),
+            told: Vec::new(),
+            rows: 0,
+            known: 0,
+            between: None,
+            barrier: None,
+            ended: false,
+        }
     }
 
     /// Receives what is there, up to the end of the round, and while fewer than `rows` rows wait. Whether it got anything.

@@ -164,7 +164,10 @@ pub(crate) fn start(
 }
 
 /// A job's way to the thread, and the thread's end of it.
-pub(crate) fn hand_over(last: u64, signal: &Arc<tidegate_dataflow::channel::Signal>) -> (HandOver, Arc<Checkpoints>, Receiver<Handed>) {
+pub(crate) fn hand_over(
+    last: u64,
+    signal: &Arc<tidegate_dataflow::channel::Signal>,
+) -> (HandOver, Arc<Checkpoints>, Receiver<Handed>) {
     let checkpoints = Checkpoints::new(last, signal);
     let (sender, receiver) = mpsc::channel();
     (HandOver::new(Arc::clone(&checkpoints), sender), checkpoints, receiver)
@@ -305,9 +308,7 @@ impl Taker {
 
     fn save_if_whole(&mut self) -> Result<(), KeepError> {
         let is_whole = |under_way: &UnderWay| {
-            under_way.source.is_some()
-                && under_way.sinks.is_some()
-                && under_way.subtasks.len() == self.backends.len()
+            under_way.source.is_some() && under_way.sinks.is_some() && under_way.subtasks.len() == self.backends.len()
         };
         let Some(under_way) = self.under_way.take_if(|under_way| is_whole(under_way)) else { return Ok(()) };
         let UnderWay { checkpoint, since, source: Some(source), subtasks, sinks: Some(sinks) } = under_way else {

@@ -108,7 +108,9 @@ fn run(lanes: &Lanes, map: Option<Box<dyn MapHook>>, records: Option<u64>, conde
     let job = Job::new(&pipeline, hooks, options).expect("the hook fits");
     let outputs = Outputs { results: vec![Box::new(Nowhere)], too_late: None, duplicates: None, dead_letters: None };
     let observer = Some(Box::new(condemned.clone()) as _);
-    lanes.run(JobRun { job, source: Records::new(records), wake: None, outputs, observer, checkpoints: None }).expect("it runs")
+    lanes
+        .run(JobRun { job, source: Records::new(records), wake: None, outputs, observer, checkpoints: None })
+        .expect("it runs")
 }
 
 fn spinning(sandbox: &Sandbox) -> Box<dyn MapHook> {

@@ -74,7 +74,8 @@ impl Building<'_> {
             options: &self.options,
             places: 0,
         };
-        let ways = (0..pipeline.sources.len()).map(|source| Way::new(routing.routes(Upstream::Source(source)))).collect();
+        let ways =
+            (0..pipeline.sources.len()).map(|source| Way::new(routing.routes(Upstream::Source(source)))).collect();
         let nodes = (0..pipeline.operators.len()).filter(|operator| pipeline.operators[*operator].is_stateful());
         let nodes = nodes.map(|operator| self.node(operator, &schemas)).collect();
         let partitions = own_places(&self.options, pipeline.sources.len());

@@ -29,7 +29,9 @@ fn stretch(inputs: &mut Inputs) -> Option<(Vec<u32>, Ends)> {
     match inputs.next() {
         Next::Stretch(_, progress, ends) => Some((progress.entries.iter().map(|entry| entry.position).collect(), ends)),
         Next::Nothing => None,
-        Next::Between(_) | Next::Ended => panic!("nothing was sent between rounds, and no sender has gone"),
+        Next::Between(_) | Next::Barrier(_) | Next::Ended => {
+            panic!("nothing was sent between rounds, and no sender has gone")
+        }
     }
 }
 
@@ -57,4 +59,50 @@ fn no_input_gets_ahead_of_another() {
     assert_eq!(stretch(&mut inputs), Some((vec![6], Ends::Before(9))));
     senders[0].send(piece(&[], Ends::Round));
     assert_eq!(stretch(&mut inputs), Some((vec![], Ends::Round)));
+}
+
+#[test]
+fn a_barrier_waits_for_all_senders_and_stands_between_two_rounds() {
+    let (mut inputs, senders) = inputs(2);
+    senders[0].send(piece(&[3], Ends::Round));
+    senders[0].send(piece(&[], Ends::Barrier(7)));
+    senders[0].send(piece(&[4], Ends::Round));
+    assert_eq!(stretch(&mut inputs), None, "the other sender's part of the round is not there");
+    senders[1].send(piece(&[3], Ends::Round));
+    assert_eq!(stretch(&mut inputs), Some((vec![3], Ends::Round)));
+    assert_eq!(stretch(&mut inputs), None, "nothing behind a barrier is looked at");
+    senders[1].send(piece(&[], Ends::Barrier(7)));
+    assert!(matches!(inputs.next(), Next::Barrier(7)));
+    assert_eq!(stretch(&mut inputs), None);
+    senders[1].send(piece(&[4], Ends::Round));
+    assert_eq!(stretch(&mut inputs), Some((vec![4], Ends::Round)));
+}
+
+#[test]
+fn a_sender_that_has_gone_keeps_no_barrier_waiting() {
+    let (mut inputs, mut senders) = inputs(2);
+    drop(senders.remove(1));
+    senders[0].send(piece(&[], Ends::Barrier(1)));
+    assert!(matches!(inputs.next(), Next::Barrier(1)));
+}
+
+#[test]
+fn inputs_go_on_where_those_before_them_stood() {
+    let (mut before, senders) = inputs(2);
+    senders[0].send(piece(&[3, 9], Ends::Round));
+    senders[1].send(piece(&[5], Ends::Round));
+    assert!(stretch(&mut before).is_some());
+    let mut head = Vec::new();
+    before.write(&mut head);
+    let head = InputsHead::read(&mut Stored::new(&head)).expect("a head");
+    let (mut after, senders) = inputs(2);
+    after.restore(&head);
+    senders[0].send(piece(&[20], Ends::Round));
+    senders[1].send(piece(&[], Ends::Round));
+    let Next::Stretch(_, progress, _) = after.next() else { panic!("a round was sent") };
+    assert_eq!(
+        progress.entries.last().map(|entry| entry.watermark),
+        Some(Watermark::at(5)),
+        "the other input holds it"
+    );
 }

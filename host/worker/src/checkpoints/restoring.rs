@@ -49,7 +49,9 @@ pub enum RestoreError {
         source: Malformed,
     },
     /// The pipeline has other key groups.
-    #[error("the job's state has {stored} key groups and the pipeline {now}; `max_parallelism` is fixed for the life of the state")]
+    #[error(
+        "the job's state has {stored} key groups and the pipeline {now}; `max_parallelism` is fixed for the life of the state"
+    )]
     Groups {
         /// Of the state.
         stored: u32,
@@ -161,18 +163,15 @@ fn open(
     tidegate_faults::reach("restore.fetch.after");
     tidegate_faults::reach("restore.open.before");
     let folder = places.folder.join(live(state));
-    let backend = timer.of(|phases| &mut phases.open_ms, || places.backends.restore(&folder, &parts, groups.clone()))?;
+    let backend =
+        timer.of(|phases| &mut phases.open_ms, || places.backends.restore(&folder, &parts, groups.clone()))?;
     tidegate_faults::reach("restore.open.after");
     remove(&into);
     Ok(backend)
 }
 
 /// Reads a subtask's entries into its operator.
-fn warm(
-    job: &mut Job,
-    state: &SubtaskState,
-    backend: &dyn StateBackend,
-) -> Result<Result<(), Malformed>, StateError> {
+fn warm(job: &mut Job, state: &SubtaskState, backend: &dyn StateBackend) -> Result<Result<(), Malformed>, StateError> {
     let mut read = Ok(());
     backend.scan(&[], None, &mut |key, value| {
         read = job.restore_entry(state.of, key, value);
