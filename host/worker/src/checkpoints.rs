@@ -132,7 +132,7 @@ pub(crate) fn start(
 ) -> std::io::Result<JoinHandle<()>> {
     let Checkpointing { store, restored, folder, settings, board, clock } = checkpointing;
     let AboutJob { checkpoints, max_parallelism, sinks } = about;
-    let local = (restored.last > 0).then_some(restored.last);
+    let local = restored.from;
     let backends = restored.backends.into_iter().map(|(state, backend)| (state.of, (state, backend))).collect();
     let next_at = clock.now().saturating_add(millis(settings.interval));
     let mut taker = Taker {

@@ -357,7 +357,7 @@ impl Outputs {
     ///
     /// # Errors
     /// If a transaction of the checkpoint is lost, or an output cannot be reached.
-    pub(crate) fn recover(&mut self, prepared: &BTreeMap<String, Vec<u8>>) -> Result<(), SinkError> {
+    pub fn recover(&mut self, prepared: &BTreeMap<String, Vec<u8>>) -> Result<(), SinkError> {
         let names = self.names();
         for (output, name) in self.all().zip(names) {
             let prepared = prepared.get(&name).map(|bytes| Prepared(bytes.clone()));

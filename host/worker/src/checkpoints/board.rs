@@ -30,7 +30,7 @@ pub struct CheckpointStatus {
 }
 
 /// A checkpoint that is complete. Durations in ms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Completed {
     /// Its number.
     pub checkpoint: u64,
@@ -47,7 +47,7 @@ pub struct Completed {
     /// Bytes of files that earlier ones had uploaded.
     pub referenced_bytes: u64,
     /// How fast the store took them, bytes a second.
-    pub throughput: Option<u64>,
+    pub throughput: Option<f64>,
 }
 
 /// How long the parts of a restore took, ms.

@@ -17,7 +17,9 @@ use super::remove;
 
 /// What a run begins with.
 pub struct Restored {
-    /// The checkpoint that it was restored from; 0: none, it begins at the start.
+    /// The checkpoint that it was restored from; none: it begins at the start.
+    pub from: Option<u64>,
+    /// The highest number that a checkpoint had; 0: there was none.
     pub last: u64,
     /// The account up to there.
     pub account: Account,
@@ -48,6 +50,20 @@ pub enum RestoreError {
         /// What is wrong.
         source: Malformed,
     },
+    /// The newest checkpoint is damaged, and what was committed with it would be emitted again from the one before it.
+    #[error(
+        "checkpoint {checkpoint} is damaged ({reason}), and the job's outputs have committed what it holds: from checkpoint {usable} \
+         the records since would be committed once more. Restore the file, or submit the pipeline with a higher `version` and \
+         another output: it begins at the oldest record that is kept"
+    )]
+    Committed {
+        /// The damaged one.
+        checkpoint: u64,
+        /// In what way.
+        reason: String,
+        /// The newest that is whole.
+        usable: u64,
+    },
     /// The pipeline has other key groups.
     #[error(
         "the job's state has {stored} key groups and the pipeline {now}; `max_parallelism` is fixed for the life of the state"
@@ -68,27 +84,54 @@ pub struct Places<'a> {
     pub folder: &'a Path,
     /// The wall clock.
     pub clock: &'a dyn Clock,
+    /// Whether an output of the job commits with its checkpoints, so that the job cannot go back behind one.
+    pub commits: bool,
 }
 
-/// Gives a fresh job the state of its newest checkpoint, if there is one.
+/// Gives a fresh job the state of its newest checkpoint that is whole, if there is one. A damaged one is named, and the one
+/// before it is used, unless what an output has committed since cannot be taken back.
 ///
 /// # Errors
 /// If there is one that cannot be restored. The job MUST NOT be used then.
 pub fn restore(
     job: &mut Job,
-    store: &CheckpointStore,
+    store: &mut CheckpointStore,
     places: &Places<'_>,
     board: &CheckpointBoard,
 ) -> Result<Restored, RestoreError> {
     job.keep_changes();
     let mut timer = Timer { clock: places.clock, phases: RestorePhases::default() };
-    let Some(manifest) = timer.of(|phases| &mut phases.assign_ms, || store.latest())? else {
-        return fresh(job, places);
-    };
-    let restored = of_manifest(job, store, places, &manifest, &mut timer)?;
-    board.restored(manifest.checkpoint, timer.phases);
-    forget_others(places.folder, manifest.checkpoint);
-    Ok(restored)
+    loop {
+        let Some(manifest) = timer.of(|phases| &mut phases.assign_ms, || store.latest())? else {
+            return fresh(job, places);
+        };
+        if let (Some(skipped), true) = (manifest.skipped.first(), places.commits) {
+            return Err(RestoreError::Committed {
+                checkpoint: skipped.id.checkpoint,
+                reason: skipped.reason.clone(),
+                usable: manifest.checkpoint,
+            });
+        }
+        // Everything is fetched and opened before the job is touched, so that another checkpoint can be tried.
+        let opened = match open_all(job, store, places, &manifest, &mut timer) {
+            Ok(opened) => opened,
+            Err(RestoreError::Checkpoint(error @ CheckpointError::Damaged { .. })) => {
+                tracing::error!(checkpoint = manifest.checkpoint, %error, "a checkpoint is damaged; the one before it is used");
+                store.set_aside(&manifest, &error);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let restored = of_manifest(job, &manifest, opened, &mut timer);
+        if matches!(restored, Err(RestoreError::State(_))) {
+            // What is on this machine is damaged: the next start takes what is in the store.
+            forget_others(places.folder, None);
+        }
+        let restored = restored?;
+        board.restored(manifest.checkpoint, timer.phases);
+        forget_others(places.folder, Some(manifest.checkpoint));
+        return Ok(restored);
+    }
 }
 
 /// Nothing was kept: empty backends.
@@ -99,51 +142,31 @@ fn fresh(job: &Job, places: &Places<'_>) -> Result<Restored, RestoreError> {
         backends.push((state, places.backends.create(&folder)?));
     }
     let (account, prepared) = (Account::default(), BTreeMap::new());
-    Ok(Restored { last: 0, account, position: None, prepared, finished: false, backends })
+    Ok(Restored { from: None, last: 0, account, position: None, prepared, finished: false, backends })
 }
 
-fn of_manifest(
-    job: &mut Job,
+type Opened = Vec<(SubtaskState, Box<dyn StateBackend>)>;
+
+/// Fetches and opens the state of every subtask.
+fn open_all(
+    job: &Job,
     store: &CheckpointStore,
     places: &Places<'_>,
     manifest: &Manifest,
     timer: &mut Timer<'_>,
-) -> Result<Restored, RestoreError> {
+) -> Result<Opened, RestoreError> {
     if manifest.max_parallelism != job.max_parallelism {
         return Err(RestoreError::Groups { stored: manifest.max_parallelism, now: job.max_parallelism });
     }
-    let malformed = |part: &str| {
-        let part = part.to_owned();
-        move |source| RestoreError::Malformed { part, source }
-    };
-    let account = Account::restore(&mut Stored::new(&manifest.account)).map_err(malformed("account"))?;
-    let prepared = manifest.sinks.iter().filter_map(|sink| Some((sink.name.clone(), sink.prepared.clone()?))).collect();
-    let mut restored = Restored {
-        last: manifest.checkpoint,
-        account,
-        position: None,
-        prepared,
-        finished: manifest.finished,
-        backends: Vec::new(),
-    };
     if manifest.finished {
-        return Ok(restored);
+        return Ok(Vec::new());
     }
-    restored.position = job.restore_source(&manifest.source).map_err(malformed("source"))?;
+    let mut opened = Vec::new();
     for state in job.subtasks() {
-        let heads: Vec<&[u8]> = manifest
-            .operators
-            .iter()
-            .filter(|part| *part.operator == *state.operator)
-            .map(|part| part.head.as_slice())
-            .collect();
         let backend = open(store, places, manifest, &state, timer)?;
-        job.restore_heads(state.of, &heads).map_err(malformed(&state.operator))?;
-        let warmed = timer.of(|phases| &mut phases.warm_ms, || warm(job, &state, &*backend));
-        warmed?.map_err(malformed(&state.operator))?;
-        restored.backends.push((state, backend));
+        opened.push((state, backend));
     }
-    Ok(restored)
+    Ok(opened)
 }
 
 /// Fetches a subtask's state and opens it.
@@ -157,10 +180,8 @@ fn open(
     let into = places.folder.join(format!("{}.fetched", live(state)));
     let groups = state.groups.clone();
     remove(&into);
-    tidegate_faults::reach("restore.fetch.before");
     let fetch = || store.fetch(manifest, &state.operator, groups.clone(), &into, Some(places.folder));
     let parts = timer.of(|phases| &mut phases.download_ms, fetch)?;
-    tidegate_faults::reach("restore.fetch.after");
     tidegate_faults::reach("restore.open.before");
     let folder = places.folder.join(live(state));
     let backend =
@@ -168,6 +189,42 @@ fn open(
     tidegate_faults::reach("restore.open.after");
     remove(&into);
     Ok(backend)
+}
+
+/// Gives the job what a checkpoint has.
+fn of_manifest(
+    job: &mut Job,
+    manifest: &Manifest,
+    opened: Opened,
+    timer: &mut Timer<'_>,
+) -> Result<Restored, RestoreError> {
+    let malformed = |part: &str| {
+        let part = part.to_owned();
+        move |source| RestoreError::Malformed { part, source }
+    };
+    let account = Account::restore(&mut Stored::new(&manifest.account)).map_err(malformed("account"))?;
+    let prepared = manifest.sinks.iter().filter_map(|sink| Some((sink.name.clone(), sink.prepared.clone()?))).collect();
+    let mut restored = Restored {
+        from: Some(manifest.checkpoint),
+        last: manifest.next_checkpoint() - 1,
+        account,
+        position: None,
+        prepared,
+        finished: manifest.finished,
+        backends: opened,
+    };
+    if manifest.finished {
+        return Ok(restored);
+    }
+    restored.position = job.restore_source(&manifest.source).map_err(malformed("source"))?;
+    for (state, backend) in &restored.backends {
+        let of_operator = manifest.operators.iter().filter(|part| *part.operator == *state.operator);
+        let heads: Vec<&[u8]> = of_operator.map(|part| part.head.as_slice()).collect();
+        job.restore_heads(state.of, &heads).map_err(malformed(&state.operator))?;
+        let warmed = timer.of(|phases| &mut phases.warm_ms, || warm(job, state, &**backend));
+        warmed?.map_err(malformed(&state.operator))?;
+    }
+    Ok(restored)
 }
 
 /// Reads a subtask's entries into its operator.
@@ -180,13 +237,14 @@ fn warm(job: &mut Job, state: &SubtaskState, backend: &dyn StateBackend) -> Resu
     Ok(read.and_then(|()| job.restored(state.of)))
 }
 
-/// Removes the snapshots of other checkpoints than this one: nobody goes back to them on this machine.
-fn forget_others(folder: &Path, checkpoint: u64) {
-    let kept = snapshot_folder(folder, checkpoint, "any", 0);
+/// Removes the snapshots of all checkpoints but this one from this machine.
+fn forget_others(folder: &Path, checkpoint: Option<u64>) {
+    let kept = checkpoint.map(|checkpoint| snapshot_folder(folder, checkpoint, "any", 0));
+    let kept = kept.as_deref().and_then(Path::parent);
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let is_snapshot = entry.file_name().to_str().is_some_and(|name| name.starts_with("chk-"));
-        if is_snapshot && Some(entry.path().as_path()) != kept.parent() {
+        if is_snapshot && Some(entry.path().as_path()) != kept {
             remove(&entry.path());
         }
     }
