@@ -10,7 +10,9 @@
 use std::sync::Arc;
 
 use tidegate_pipeline::{Join, JoinKind, JoinSide, Matching, WindowKind};
+use tidegate_state::Changes;
 use tidegate_types::hooks::MapHook;
+use tidegate_types::stored::{Read, Stored};
 use tidegate_types::{Batch, EventTime, NO_CLOCK, Progress, Watermark};
 
 use crate::OperatorError;
@@ -26,6 +28,7 @@ mod interval;
 mod keys;
 mod packed;
 mod round;
+mod stored;
 mod window;
 
 use self::core::Core;
@@ -46,6 +49,8 @@ pub(crate) struct JoinConfig {
     pub(crate) feeds: bool,
     /// The most pairs that a hook gets in one call.
     pub(crate) batch_rows: usize,
+    /// The number of key groups.
+    pub(crate) max_parallelism: u32,
 }
 
 /// A join operator of one subtask, without state. `hook`: exactly where the pipeline names one.
@@ -149,8 +154,11 @@ trait Rule: Send {
     /// Works on a task, and returns what is left of it once the emitter is ripe.
     fn go_on(&mut self, task: Self::Task, round: &Round, core: &mut Core) -> Option<Self::Task>;
 
-    /// Bytes that it keeps itself.
-    fn state_bytes(&self) -> u64;
+    /// All kept rows of a restored state are there.
+    fn restored(&mut self, core: &mut Core);
+
+    /// Bytes that it keeps itself, of so many keys.
+    fn state_bytes(&self, keys: usize) -> u64;
 }
 
 /// The join operator of one subtask.
@@ -173,7 +181,7 @@ impl<R: Rule> JoinOperator<R> {
             }
         };
         let emitter = Emitter::new(&config, hook, &fields);
-        let core = Core::new(fields, blames_kept_rows, emitter);
+        let core = Core::new(fields, blames_kept_rows, emitter, config.max_parallelism);
         Self { config, rule, core, paused: None }
     }
 
@@ -278,9 +286,41 @@ impl<R: Rule> Operator for JoinOperator<R> {
         StateSize {
             keys: self.core.keys.len(),
             join_rows: self.core.buffers.left.len() + self.core.buffers.right.len(),
-            bytes: self.core.state_bytes() + self.rule.state_bytes(),
+            bytes: self.core.state_bytes() + self.rule.state_bytes(self.core.keys.len()),
             ..StateSize::default()
         }
+    }
+
+    fn keep_changes(&mut self) {
+        self.core.keep_changes();
+    }
+
+    fn freeze(&mut self) {
+        debug_assert!(self.paused.is_none(), "a barrier comes between two rounds");
+        self.core.freeze();
+    }
+
+    fn write(&mut self, entries: usize, changes: &mut Changes) -> bool {
+        self.core.write(entries, changes)
+    }
+
+    fn head(&self, out: &mut Vec<u8>) {
+        self.core.write_head(out);
+    }
+
+    fn restore_head(&mut self, head: &mut Stored<'_>) -> Read<()> {
+        self.core.restore_head(head)
+    }
+
+    fn restore(&mut self, key: &[u8], value: &[u8]) -> Read<()> {
+        let Join { left_key, right_key, .. } = &self.config.join;
+        let fields = Both { left: left_key.len(), right: right_key.len() };
+        self.core.restore(key, value, &fields)
+    }
+
+    fn restored(&mut self) -> Read<()> {
+        self.rule.restored(&mut self.core);
+        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@
 mod account;
 mod aggregate;
 mod chain;
+mod changed;
 pub mod channel;
 pub mod checkpoint;
 mod exchange;

@@ -223,7 +223,8 @@ impl Building<'_> {
                 Box::new(window_operator(config, hooks, custom.pop_front(), windowed, batch_rows))
             }
             (OperatorSpec::Join(join), Opened::Join(hooks)) => {
-                let config = JoinConfig { join: join.clone(), operator: uid, feeds, batch_rows };
+                let max_parallelism = self.pipeline.max_parallelism;
+                let config = JoinConfig { join: join.clone(), operator: uid, feeds, batch_rows, max_parallelism };
                 join_operator(config, hooks.pop_front())
             }
             (OperatorSpec::Process(process), Opened::Process(hooks)) => {

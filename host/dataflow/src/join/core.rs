@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use tidegate_pipeline::JoinSide;
 use tidegate_types::batch::index32;
-use tidegate_types::{EventTime, MadeRecords, NO_CLOCK, Origin, ReadRecords, Watermark};
+use tidegate_types::{EventTime, MadeRecords, NO_CLOCK, Origin, ReadRecords, Value, Watermark};
 
 use super::buffer::{Buffer, Kept};
 use super::emitter::{About, Emitter};
 use super::keys::{KeyId, KeyTable};
 use super::packed::{RowValues, pack};
 use super::round::Round;
+use super::stored::Entry;
 use super::{Arriving, Both};
+use crate::changed::Mark;
 
 pub(super) struct Core {
     /// The fields that pairs show of each input's rows.
@@ -24,11 +26,12 @@ pub(super) struct Core {
     /// Whether a dead letter may have to show the record of a kept row.
     blames_kept_rows: Both<bool>,
     /// How many rows were kept: the order of arrival.
-    arrivals: u64,
+    pub(super) arrivals: u64,
+    pub(super) max_parallelism: u32,
 }
 
 impl Core {
-    pub(super) fn new(fields: Both<Vec<String>>, blames_kept_rows: Both<bool>, emitter: Emitter) -> Self {
+    pub(super) fn new(fields: Both<Vec<String>>, blames_kept_rows: Both<bool>, emitter: Emitter, max_parallelism: u32) -> Self {
         Self {
             fields,
             keys: KeyTable::default(),
@@ -38,6 +41,7 @@ impl Core {
             clock: NO_CLOCK,
             blames_kept_rows,
             arrivals: 0,
+            max_parallelism,
         }
     }
 
@@ -53,9 +57,15 @@ impl Core {
             origin_bytes: origin.as_ref().map_or(0, |(_, bytes)| *bytes),
             origin: origin.map(|(origin, _)| origin),
             matched,
+            mark: Mark::default(),
         };
         self.arrivals += 1;
-        self.buffers.of_mut(row.side).insert(key, (row.time, self.arrivals), kept);
+        let buffer = self.buffers.of_mut(row.side);
+        let mut kept = kept;
+        // Nothing of a new row is frozen.
+        buffer.changed.touch(&mut kept.mark, || (key, row.time, self.arrivals), |_| {});
+        buffer.insert(key, (row.time, self.arrivals), kept);
+        buffer.tidy();
         key
     }
 
@@ -75,7 +85,11 @@ impl Core {
 
     /// Drops the first kept row of an input. `unmatched_at`: if it met no partner, it comes out by the event there.
     pub(super) fn drop_oldest(&mut self, side: JoinSide, unmatched_at: Option<u32>) {
-        let Some((key, (time, _), kept)) = self.buffers.of_mut(side).take_oldest() else { return };
+        let Some((key, place, kept)) = self.buffers.of_mut(side).take_oldest() else { return };
+        let time = place.0;
+        let entry = Entry { side, keys: &self.keys, max_parallelism: self.max_parallelism, key, place };
+        let changed = &mut self.buffers.of_mut(side).changed;
+        changed.remove(kept.mark, |changes| entry.put(&kept, changes), |changes| changes.delete(|out| entry.key(out)));
         if let (Some(position), false) = (unmatched_at, kept.matched) {
             let about = About {
                 key: self.keys.encoded(key),
@@ -98,14 +112,19 @@ impl Core {
 
 /// A record by itself, so that keeping it keeps nothing else; and about how many bytes it takes.
 fn copy_of(origin: &Origin, record: u32) -> (Arc<Origin>, u32) {
-    let bytes = origin.record(record).into_owned();
+    let read = origin.offset(record).map(|offset| (origin.partition(record).to_value(), offset));
+    record_of(origin.record(record).into_owned(), read)
+}
+
+/// A record by itself. `read`: the partition and the offset that a source read it from.
+pub(super) fn record_of(bytes: Vec<u8>, read: Option<(Value, u64)>) -> (Arc<Origin>, u32) {
     let len = index32(bytes.len());
-    let (copy, fixed) = match origin.offset(record) {
-        Some(offset) => {
+    let (copy, fixed) = match read {
+        Some((partition, offset)) => {
             let read = ReadRecords {
                 data: bytes.into(),
                 spans: vec![(0, len)],
-                partitions: vec![origin.partition(record).to_value()],
+                partitions: vec![partition],
                 offsets: vec![offset],
             };
             (Origin::Read(read), size_of::<Origin>() + size_of::<(u32, u32)>() + size_of::<u64>() + 24)

@@ -14,6 +14,7 @@ use super::core::Core;
 use super::emitter::About;
 use super::packed::RowValues;
 use super::round::Round;
+use super::stored::Entry;
 use super::{Arriving, Both, Judgement, Rule, is_outer, other};
 
 pub(super) struct IntervalRule {
@@ -61,9 +62,15 @@ impl IntervalRule {
             let (least, most) = *self.partners.of(row.side);
             let first = (row.time.saturating_add(least), 0);
             let from = after.map_or(Bound::Included(first), Bound::Excluded);
-            let partners = core.buffers.of_mut(other(row.side));
-            for (place, kept) in partners.range_mut(key, from, row.time.saturating_add(most)) {
-                kept.matched = true;
+            let side = other(row.side);
+            let (partners, changed) = core.buffers.of_mut(side).range_mut(key, from, row.time.saturating_add(most));
+            for (place, kept) in partners {
+                if *self.outer.of(side) && !kept.matched {
+                    let entry = Entry { side, keys: &core.keys, max_parallelism: core.max_parallelism, key, place };
+                    let mut mark = kept.mark;
+                    changed.touch(&mut mark, || (key, place.0, place.1), |changes| entry.put(kept, changes));
+                    (kept.mark, kept.matched) = (mark, true);
+                }
                 matched = true;
                 after = Some(place);
                 let about = About {
@@ -137,7 +144,9 @@ impl Rule for IntervalRule {
         }
     }
 
-    fn state_bytes(&self) -> u64 {
+    fn restored(&mut self, _core: &mut Core) {}
+
+    fn state_bytes(&self, _keys: usize) -> u64 {
         0
     }
 }

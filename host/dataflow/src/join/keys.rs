@@ -82,6 +82,11 @@ impl KeyTable {
         &self.entries[index(id)].encoded
     }
 
+    /// The hash of the key's bytes.
+    pub(super) fn hash(&self, id: KeyId) -> u64 {
+        self.entries[index(id)].hash
+    }
+
     /// The start of the key's next window to fire.
     pub(super) fn due(&self, id: KeyId) -> Option<EventTime> {
         self.entries[index(id)].due

@@ -1,6 +1,6 @@
 //! A kept row's values in one piece of memory: for each a tag and the value.
 //!
-//! This is no stored format: it lives in memory only. Values come back exactly as they went in, in their order.
+//! This is no stored format: it lives in memory only, and `stored` has that of checkpoints. Values come back exactly as they went in, in their order.
 
 use tidegate_types::batch::{index, index32};
 use tidegate_types::{Column, ValueRef};
@@ -40,9 +40,13 @@ impl<'a> RowValues<'a> {
 
 /// Packs a row of these columns.
 pub(super) fn pack(columns: &[Column], row: usize) -> Box<[u8]> {
-    let values = || columns.iter().map(|column| column.value(row));
-    let mut packed = Vec::with_capacity(values().map(packed_len).sum());
-    for value in values() {
+    pack_values(columns.iter().map(|column| column.value(row)))
+}
+
+/// Packs these values.
+pub(super) fn pack_values<'a>(values: impl Iterator<Item = ValueRef<'a>> + Clone) -> Box<[u8]> {
+    let mut packed = Vec::with_capacity(values.clone().map(packed_len).sum());
+    for value in values {
         match value {
             ValueRef::Null => packed.push(NULL),
             ValueRef::Bool(value) => packed.push(if value { TRUE } else { FALSE }),

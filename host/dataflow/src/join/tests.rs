@@ -2,6 +2,7 @@
 //! pieces, and a scripted hook.
 
 mod bench;
+mod cuts;
 mod fields;
 mod hook;
 mod interval;

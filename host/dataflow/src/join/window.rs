@@ -256,7 +256,19 @@ impl Rule for WindowRule {
         }
     }
 
-    fn state_bytes(&self) -> u64 {
-        (self.due.len() * size_of::<(EventTime, KeyId)>()) as u64
+    /// Which window of a key is next follows from its rows: every shared window has a left row.
+    fn restored(&mut self, core: &mut Core) {
+        let rows: Vec<(KeyId, EventTime)> = core.buffers.left.places().collect();
+        for (key, time) in rows {
+            if !core.watermark.reached(self.grid.end(self.grid.last(time))) {
+                let start = self.grid.first_ending_after(time, core.watermark.as_millis());
+                self.schedule(core, key, start);
+            }
+        }
+    }
+
+    /// Whether a window of a key is due depends on rows that are gone: each key counts as if one were.
+    fn state_bytes(&self, keys: usize) -> u64 {
+        (keys * size_of::<(EventTime, KeyId)>()) as u64
     }
 }

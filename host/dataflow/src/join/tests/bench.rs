@@ -33,6 +33,9 @@ pub(super) enum Event {
     Watermark(i64),
 }
 
+/// The number of key groups.
+pub(super) const GROUPS: u32 = 16;
+
 /// The watermark at the end of the input.
 pub(super) const END: Event = Event::Watermark(i64::MAX);
 
@@ -146,13 +149,8 @@ pub(super) fn run(join: &Join, events: &[Event]) -> Ran {
 
 /// Runs the events in rounds of these lengths, with a hook if there is one.
 pub(super) fn run_in(join: &Join, script: Option<&Script>, events: &[Event], lengths: &[usize]) -> Ran {
-    let mut join = join.clone();
-    if script.is_some() {
-        join.output = JoinOutput::Hook(hook_spec());
-    }
-    let config = JoinConfig { join, operator: "pairs".into(), feeds: true, batch_rows: 1000 };
-    let mut operator = join_operator(config, script.map(Script::open));
-    let mut ran = Ran { outs: vec![], sides: vec![], account: Account::default(), pieces: vec![], states: vec![] };
+    let mut operator = operator(join, script);
+    let mut ran = new_ran();
     let mut first = 0;
     for length in lengths {
         let events = &events[first..first + length];
@@ -163,12 +161,27 @@ pub(super) fn run_in(join: &Join, script: Option<&Script>, events: &[Event], len
     ran
 }
 
+/// Nothing came out yet.
+pub(super) fn new_ran() -> Ran {
+    Ran { outs: vec![], sides: vec![], account: Account::default(), pieces: vec![], states: vec![] }
+}
+
+/// A fresh operator, with a hook if there is one.
+pub(super) fn operator(join: &Join, script: Option<&Script>) -> Box<dyn Operator> {
+    let mut join = join.clone();
+    if script.is_some() {
+        join.output = JoinOutput::Hook(hook_spec());
+    }
+    let config = JoinConfig { join, operator: "pairs".into(), feeds: true, batch_rows: 1000, max_parallelism: GROUPS };
+    join_operator(config, script.map(Script::open))
+}
+
 pub(super) fn hook_spec() -> HookSpec {
     let component = tidegate_pipeline::ComponentRef { name: "pair".into(), version: None };
     HookSpec { uid: "pairs.hook".into(), component, config: Default::default() }
 }
 
-fn round(operator: &mut dyn Operator, events: &[Event], first: usize, ran: &mut Ran) {
+pub(super) fn round(operator: &mut dyn Operator, events: &[Event], first: usize, ran: &mut Ran) {
     let mut sides = [Vec::new(), Vec::new()];
     let mut progress = Progress::default();
     let mut add =

@@ -12,7 +12,7 @@ use super::script::{Pair, Said, Script};
 use crate::StateSize;
 
 /// SplitMix64.
-struct Chance(u64);
+pub(super) struct Chance(pub(super) u64);
 
 impl Chance {
     fn number(&mut self) -> u64 {
@@ -23,18 +23,18 @@ impl Chance {
     }
 
     /// From `least` to `most`, both included.
-    fn between(&mut self, least: i64, most: i64) -> i64 {
+    pub(super) fn between(&mut self, least: i64, most: i64) -> i64 {
         let width = u64::try_from(most - least).expect("least is not above most") + 1;
         least + i64::try_from(self.number() % width).expect("small")
     }
 
-    fn of<T: Clone>(&mut self, choices: &[T]) -> T {
+    pub(super) fn of<T: Clone>(&mut self, choices: &[T]) -> T {
         let place = usize::try_from(self.number() % choices.len() as u64).expect("small");
         choices[place].clone()
     }
 }
 
-fn a_join(chance: &mut Chance) -> Join {
+pub(super) fn a_join(chance: &mut Chance) -> Join {
     let lateness = chance.of(&[0, 0, 3, 12]);
     if chance.between(0, 2) == 0 {
         let size = chance.between(1, 20);
@@ -52,7 +52,7 @@ fn a_join(chance: &mut Chance) -> Join {
     join(JoinKind::Interval { lower, upper }, matching, lateness)
 }
 
-fn some_events(chance: &mut Chance) -> Vec<Event> {
+pub(super) fn some_events(chance: &mut Chance) -> Vec<Event> {
     let keys = [Value::from("a"), Value::from("b"), Value::from(1), Value::from(1.0), Value::Null];
     let keys = &keys[..usize::try_from(chance.between(1, 5)).expect("small")];
     let mut watermark = -20;
@@ -86,7 +86,7 @@ fn some_events(chance: &mut Chance) -> Vec<Event> {
     events
 }
 
-fn cuts(chance: &mut Chance, events: usize) -> Vec<usize> {
+pub(super) fn cuts(chance: &mut Chance, events: usize) -> Vec<usize> {
     let longest = chance.of(&[1, 3, 10, 100]);
     let (mut lengths, mut left) = (Vec::new(), events);
     while left > 0 {
@@ -107,7 +107,7 @@ fn verdict(left: Option<i64>, right: Option<i64>) -> Option<Said> {
 }
 
 /// A hook that makes of each pair what the projection makes, 0 for null, and fails on some.
-fn script(chance: &mut Chance) -> Script {
+pub(super) fn script(chance: &mut Chance) -> Script {
     let say = |pair: Pair| {
         let row = (pair.left.unwrap_or(0), pair.right.unwrap_or(0), None);
         verdict(pair.left, pair.right).unwrap_or(Said::Rows(vec![row]))
