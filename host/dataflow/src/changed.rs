@@ -108,14 +108,30 @@ impl<T> Changed<T> {
         }
     }
 
-    /// An entry is about to go for good. `old` as in [`Changed::touch`]; `delete` deletes it.
-    pub(crate) fn remove(&mut self, mut mark: Mark, old: impl FnOnce(&mut Changes), delete: impl FnOnce(&mut Changes)) {
+    /// An entry is about to go for good. `exists` and `old` as in [`Changed::thaw`]; `delete` deletes it.
+    pub(crate) fn remove(
+        &mut self,
+        mut mark: Mark,
+        exists: bool,
+        old: impl FnOnce(&mut Changes),
+        delete: impl FnOnce(&mut Changes),
+    ) {
         if self.is_kept() {
-            self.thaw(&mut mark, true, old);
+            self.thaw(&mut mark, exists, old);
             if mark.stored {
                 delete(self.gone.last());
             }
         }
+    }
+
+    /// The mark of an entry that has changed now, and was stored before or not.
+    pub(crate) fn fresh(&self, stored: bool) -> Mark {
+        Mark { time: self.time, stored }
+    }
+
+    /// An entry that is not frozen, and listed otherwise, has changed.
+    pub(crate) fn renew(&self, mark: &mut Mark) {
+        mark.time = self.time;
     }
 
     /// Where deletions since the last freeze are noted.

@@ -11,7 +11,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use tidegate_state::Changes;
 use tidegate_types::hooks::ProcessHook;
+use tidegate_types::stored::{Malformed, Read, Stored, put_i64};
 use tidegate_types::{Batch, EventTime, NO_CLOCK, Progress, ProgressEntry, Watermark};
 
 use crate::OperatorError;
@@ -26,6 +28,7 @@ use crate::verdict::CONDEMNED_BEFORE_SINGLE;
 mod access;
 mod cell;
 mod cuts;
+mod expiry;
 mod fire;
 mod firing;
 mod flush;
@@ -34,6 +37,9 @@ mod output;
 mod rows;
 mod run;
 mod store;
+mod stored;
+mod timers;
+mod tracking;
 
 use access::Lent;
 use cuts::Cuts;
@@ -43,6 +49,9 @@ use store::{Reach, Store};
 
 /// So many keys of a run may stand among the expiries behind the watermark, for want of being settled, before the run ends.
 const PASSED_OVER: usize = 64;
+
+/// Of what is stored besides entries.
+const HEAD_VERSION: u8 = 1;
 
 /// What a pipeline says about its process operator.
 #[derive(Debug, Clone)]
@@ -54,6 +63,8 @@ pub(crate) struct ProcessConfig {
     pub(crate) batch_rows: usize,
     /// Whether other operators read its rows, and so need their order.
     pub(crate) feeds: bool,
+    /// The number of key groups.
+    pub(crate) max_parallelism: u32,
 }
 
 /// The process operator of one subtask.
@@ -104,8 +115,10 @@ enum Step {
 impl ProcessOperator {
     /// An operator without state.
     pub(crate) fn new(config: ProcessConfig, hook: Box<dyn ProcessHook>) -> Self {
+        let mut store = Store::new(hook.plan());
+        store.max_parallelism = config.max_parallelism;
         Self {
-            store: Store::new(hook.plan()),
+            store,
             lent: Lent::default(),
             pacer: Pacer::new(config.batch_rows),
             timer_pacer: Pacer::new(config.batch_rows),
@@ -287,6 +300,43 @@ impl Operator for ProcessOperator {
             bytes: self.store.bytes() as u64,
             ..StateSize::default()
         }
+    }
+
+    fn keep_changes(&mut self) {
+        self.store.tracking.changed.keep();
+    }
+
+    /// What has fallen due MUST be worked off: the wall clock has nothing in hand.
+    fn freeze(&mut self) {
+        debug_assert!(self.paused.is_none() && self.firing.is_none(), "a barrier comes between two rounds");
+        self.store.tracking.changed.freeze();
+    }
+
+    fn write(&mut self, entries: usize, changes: &mut Changes) -> bool {
+        self.store.write(entries, changes)
+    }
+
+    fn head(&self, out: &mut Vec<u8>) {
+        out.push(HEAD_VERSION);
+        put_i64(out, self.watermark.as_millis());
+        put_i64(out, self.clock);
+    }
+
+    fn restore_head(&mut self, head: &mut Stored<'_>) -> Read<()> {
+        if head.byte()? != HEAD_VERSION {
+            return Err(Malformed::new("the head of a processor of version 1"));
+        }
+        self.watermark = self.watermark.max(Watermark::at(head.i64()?));
+        self.clock = self.clock.max(head.i64()?);
+        Ok(())
+    }
+
+    fn restore(&mut self, key: &[u8], value: &[u8]) -> Read<()> {
+        self.store.restore(key, value, self.config.key_by.len())
+    }
+
+    fn restored(&mut self) -> Read<()> {
+        self.store.restored()
     }
 }
 

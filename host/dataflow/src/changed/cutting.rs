@@ -41,7 +41,7 @@ pub(crate) struct Snapshot {
 impl Cutter {
     /// Fresh operators; they keep changes from now on.
     pub(crate) fn new(operators: &mut [impl Subtask]) -> Self {
-        let backends: Vec<Entries> = 
+        let backends: Vec<Entries> =
             operators.iter_mut().map(|operator| (operator.of().keep_changes(), Entries::new()).1).collect();
         Self { heads: vec![Vec::new(); backends.len()], done: vec![true; backends.len()], backends }
     }

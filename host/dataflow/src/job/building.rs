@@ -230,7 +230,9 @@ impl Building<'_> {
             (OperatorSpec::Process(process), Opened::Process(hooks)) => {
                 let hook = hooks.pop_front().expect("hooks were opened for each subtask");
                 let key_by = process.key_by.clone();
-                Box::new(ProcessOperator::new(ProcessConfig { operator: uid, key_by, batch_rows, feeds }, hook))
+                let max_parallelism = self.pipeline.max_parallelism;
+                let config = ProcessConfig { operator: uid, key_by, batch_rows, feeds, max_parallelism };
+                Box::new(ProcessOperator::new(config, hook))
             }
             _ => unreachable!("an operator was opened as what it is, and maps are parts of routes"),
         }

@@ -35,8 +35,7 @@ type OrderKey = (EventTime, u64, KeyId);
 
 /// Bytes of a row's entries in both maps, whose nodes have room for eleven and hold six where rows arrive in order, and of
 /// its values' allocation. (Of a million rows of as many keys, 264 bytes each were counted and 290 were used.)
-const ENTRY_BYTES: u64 =
-    ((size_of::<RowKey>() + size_of::<Kept>() + size_of::<OrderKey>()) * 11 / 6 + 16) as u64;
+const ENTRY_BYTES: u64 = ((size_of::<RowKey>() + size_of::<Kept>() + size_of::<OrderKey>()) * 11 / 6 + 16) as u64;
 
 impl Kept {
     fn state_bytes(&self) -> u64 {

@@ -31,7 +31,12 @@ pub(super) struct Core {
 }
 
 impl Core {
-    pub(super) fn new(fields: Both<Vec<String>>, blames_kept_rows: Both<bool>, emitter: Emitter, max_parallelism: u32) -> Self {
+    pub(super) fn new(
+        fields: Both<Vec<String>>,
+        blames_kept_rows: Both<bool>,
+        emitter: Emitter,
+        max_parallelism: u32,
+    ) -> Self {
         Self {
             fields,
             keys: KeyTable::default(),
@@ -89,7 +94,12 @@ impl Core {
         let time = place.0;
         let entry = Entry { side, keys: &self.keys, max_parallelism: self.max_parallelism, key, place };
         let changed = &mut self.buffers.of_mut(side).changed;
-        changed.remove(kept.mark, |changes| entry.put(&kept, changes), |changes| changes.delete(|out| entry.key(out)));
+        changed.remove(
+            kept.mark,
+            true,
+            |changes| entry.put(&kept, changes),
+            |changes| changes.delete(|out| entry.key(out)),
+        );
         if let (Some(position), false) = (unmatched_at, kept.matched) {
             let about = About {
                 key: self.keys.encoded(key),

@@ -73,6 +73,9 @@ impl Store {
     /// Changes a cell by `change`, which returns the way back, and holds it to what a key may hold.
     fn change(&mut self, state: u32, at: usize, change: impl FnOnce(&mut Cell) -> Undo) -> StateResult<()> {
         let before = self.cells[at].weight();
+        if !matches!(self.shape_at(at), StateShape::Map(_)) {
+            self.before_cell(at);
+        }
         let undo = change(&mut self.cells[at]);
         self.journal.push(undo);
         let after = self.cells[at].weight();
@@ -115,20 +118,22 @@ impl Store {
     fn set_entry(&mut self, state: u32, key: u32, map_key: Box<[u8]>, row: Option<Box<[u8]>>) -> StateResult<()> {
         self.charge(map_key.len() + row.as_ref().map_or(0, |row| row.len()))?;
         let at = self.place(state, key);
+        self.before_entry(at, &map_key);
+        if !matches!(self.cells[at], Cell::Map(_)) {
+            let before = std::mem::replace(&mut self.cells[at], Cell::Map(Box::<Map>::default()));
+            self.journal.push(Undo::Cell(at, before));
+        }
         self.change(state, at, |cell| {
-            if let Cell::Map(map) = cell {
-                let before = map.set(map_key.clone(), row);
-                return Undo::Entry(at, map_key, before);
-            }
-            let mut map = Box::<Map>::default();
-            map.set(map_key, row);
-            Undo::Cell(at, std::mem::replace(cell, Cell::Map(map)))
+            let Cell::Map(map) = cell else { unreachable!("it was made one") };
+            let before = map.set(map_key.clone(), row);
+            Undo::Entry(at, map_key, before)
         })
     }
 
     fn set_pending(&mut self, timer: u32, key: u32, time: Option<EventTime>) -> StateResult<()> {
         self.charge(0)?;
         let at = self.timer_at(self.call_keys[index(key)], index(timer));
+        self.before_timer(at);
         let before = std::mem::replace(&mut self.pending[at], time);
         self.journal.push(Undo::Timer(at, before));
         let is_due = |reach: super::store::Reach| match (self.clocks[index(timer)], time) {
@@ -179,6 +184,7 @@ impl StateAccess for Lent {
             keys.iter().try_for_each(|key| {
                 store.charge(0)?;
                 let at = store.place(state, *key);
+                store.before_cell(at);
                 store.change(state, at, |cell| Undo::Cell(at, std::mem::take(cell)))
             })
         })

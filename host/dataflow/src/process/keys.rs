@@ -81,6 +81,16 @@ impl KeyTable {
         &mut self.heads[index(id)]
     }
 
+    /// The hash of the key's bytes.
+    pub(super) fn hash(&self, id: KeyId) -> u64 {
+        self.head(id).hash
+    }
+
+    /// The numbers of all keys.
+    pub(super) fn ids(&self) -> impl Iterator<Item = KeyId> {
+        self.index.iter().copied()
+    }
+
     /// The key's bytes.
     pub(super) fn encoded(&self, id: KeyId) -> &[u8] {
         &self.head(id).encoded

@@ -1,10 +1,11 @@
 //! How a state's rows are stored: a row is a bitmap of the fields that are not null, then their values.
 //!
 //! A bool takes one byte, ints and floats eight, texts and bytes their length (four bytes) and themselves. A row ends by
-//! itself, so that rows can stand end to end. Floats keep their bits.
+//! itself, so that rows can stand end to end. Floats keep their bits. A stored format: checkpoints have rows as they lie here.
 
 use tidegate_types::batch::{index, index32};
 use tidegate_types::hooks::{StateMisuse, StateResult};
+use tidegate_types::stored::{Malformed, Read, Stored};
 use tidegate_types::{Column, ColumnBuilder, Field, FieldType, Kind, ValueRef};
 
 /// What an answer's rows cost besides their values.
@@ -44,6 +45,32 @@ impl RowShape {
                 ValueRef::Bytes(value) => encode_bytes(value, out),
             }
         }
+    }
+
+    /// Sees to it that these are so many rows, end to end.
+    pub(super) fn check(&self, rows: &[u8], count: u32) -> Read<()> {
+        let mut rows = Stored::new(rows);
+        // Without fields a row has no bytes.
+        for _ in 0..if self.kinds.is_empty() { 0 } else { count } {
+            let bitmap = rows.take(self.kinds.len().div_ceil(8))?;
+            for (place, kind) in self.kinds.iter().enumerate() {
+                if bitmap[place / 8] & (1 << (place % 8)) == 0 {
+                    continue;
+                }
+                match kind {
+                    Kind::Bool => drop(rows.byte()?),
+                    Kind::Int | Kind::Float => drop(rows.take(8)?),
+                    Kind::Text | Kind::Bytes => {
+                        let len = rows.take(4)?.try_into().map_err(|_| Malformed::new("4 bytes"))?;
+                        let bytes = rows.take(index(u32::from_le_bytes(len)))?;
+                        if *kind == Kind::Text && std::str::from_utf8(bytes).is_err() {
+                            return Err(Malformed::new("a text"));
+                        }
+                    }
+                }
+            }
+        }
+        rows.end()
     }
 
     /// Reads one row off the front, into `values`.

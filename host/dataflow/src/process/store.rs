@@ -6,15 +6,15 @@
 //! key that an expiry awaits stands among the expiries at or before it.
 
 use std::collections::BTreeSet;
-use std::ops::Bound::{Excluded, Unbounded};
 
 use tidegate_types::batch::{index, index32};
 use tidegate_types::hooks::{ProcessPlan, StateShape, TimerClock};
-use tidegate_types::{EventTime, NO_CLOCK, Watermark};
+use tidegate_types::{EventTime, Watermark};
 
 use super::cell::{Cell, Weight, of_tree};
 use super::keys::{KeyId, KeyTable};
 use super::rows::RowShape;
+use super::tracking::Tracking;
 
 /// Up to where something is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(super) struct State {
     pub(super) name: String,
     pub(super) shape: StateShape,
     pub(super) rows: RowShape,
-    ttl: Option<i64>,
+    pub(super) ttl: Option<i64>,
 }
 
 /// One thing to take back.
@@ -70,15 +70,15 @@ pub(super) struct Store {
     pub(super) states: Vec<State>,
     pub(super) clocks: Vec<TimerClock>,
     /// The shortest and the longest time to live, if any state has one.
-    ttls: Option<(i64, i64)>,
+    pub(super) ttls: Option<(i64, i64)>,
     pub(super) keys: KeyTable,
     /// One per key and state.
     pub(super) cells: Vec<Cell>,
     /// One per key and timer.
     pub(super) pending: Vec<Option<EventTime>>,
-    event: Queue,
-    processing: Queue,
-    expiries: BTreeSet<(EventTime, KeyId)>,
+    pub(super) event: Queue,
+    pub(super) processing: Queue,
+    pub(super) expiries: BTreeSet<(EventTime, KeyId)>,
     pub(super) weight: Weight,
     /// The keys of the call, by their number in it.
     pub(super) call_keys: Vec<KeyId>,
@@ -90,6 +90,10 @@ pub(super) struct Store {
     weight_before: Weight,
     /// The bytes that the call wrote.
     pub(super) written: usize,
+    /// What checkpoints have to write.
+    pub(super) tracking: Tracking,
+    /// The number of key groups.
+    pub(super) max_parallelism: u32,
 }
 
 impl Store {
@@ -119,6 +123,7 @@ impl Store {
         if self.pending.len() < room * self.clocks.len() {
             self.pending.resize(room * self.clocks.len(), None);
         }
+        self.tracking.make_room(room, self.cells.len(), self.pending.len());
         key
     }
 
@@ -167,6 +172,7 @@ impl Store {
     /// Publishes what the call wrote.
     pub(super) fn commit(&mut self) {
         let journal = std::mem::take(&mut self.journal);
+        self.note(&journal);
         for undo in &journal {
             if let Undo::Timer(at, Some(before)) = undo {
                 let (key, timer) = self.timer_of(*at);
@@ -189,11 +195,11 @@ impl Store {
         }
     }
 
-    fn timer_of(&self, at: usize) -> (KeyId, u32) {
+    pub(super) fn timer_of(&self, at: usize) -> (KeyId, u32) {
         (index32(at / self.clocks.len()), index32(at % self.clocks.len()))
     }
 
-    fn queue(&mut self, timer: u32) -> &mut Queue {
+    pub(super) fn queue(&mut self, timer: u32) -> &mut Queue {
         match self.clocks[index(timer)] {
             TimerClock::Event => &mut self.event,
             TimerClock::Processing => &mut self.processing,
@@ -202,8 +208,10 @@ impl Store {
 
     /// The key has had a row, or an event timer, of this time.
     pub(super) fn raise(&mut self, key: KeyId, time: EventTime) {
-        let latest = &mut self.keys.head_mut(key).latest;
-        *latest = (*latest).max(Some(time));
+        if self.keys.head(key).latest < Some(time) {
+            self.touch_head(key);
+            self.keys.head_mut(key).latest = Some(time);
+        }
     }
 
     /// When state that a row of this time leaves under the key can expire at the earliest.
@@ -213,175 +221,10 @@ impl Store {
         Some(latest.saturating_add(least))
     }
 
-    /// Whether a pending timer of any key is due.
-    pub(super) fn has_due_timer(&self, reach: Reach) -> bool {
-        let event = self.event.first().is_some_and(|(time, ..)| reach.watermark.reached(*time));
-        let processing = self.processing.first().is_some_and(|(time, ..)| *time <= reach.clock);
-        event || (processing && reach.clock != NO_CLOCK)
-    }
-
-    /// The time of the next timer that follows the clock.
-    pub(super) fn next_instant(&self) -> Option<EventTime> {
-        self.processing.first().map(|(time, ..)| *time)
-    }
-
-    /// Marks the keys that have a due timer and are not marked so, and returns them in the order of their encodings.
-    pub(super) fn mark_due(&mut self, reach: Reach, mark: u64) -> Vec<KeyId> {
-        let event = self.event.iter().take_while(|(time, ..)| reach.watermark.reached(*time));
-        let processing = self.processing.iter().take_while(|(time, ..)| *time <= reach.clock);
-        let mut due = Vec::new();
-        for (_, key, _) in event.chain(processing) {
-            let head = self.keys.head_mut(*key);
-            if head.mark != mark {
-                head.mark = mark;
-                due.push(*key);
-            }
-        }
-        let keys = &self.keys;
-        due.sort_unstable_by(|a, b| keys.encoded(*a).cmp(keys.encoded(*b)));
-        due
-    }
-
-    /// The next thing that is due for a key: in order of event time, expiries before timers, timers of one time in the order
-    /// of the plan; then timers that follow the clock.
-    pub(super) fn next_due(&self, key: KeyId, reach: Reach) -> Option<Due> {
-        let event = self.next_timer(key, TimerClock::Event).filter(|timer| reach.watermark.reached(timer.time));
-        let expiry = self.next_expiry(key).filter(|at| reach.watermark.reached(*at));
-        match (expiry, event) {
-            (Some(at), event) if event.is_none_or(|event| at <= event.time) => Some(Due::Expiry),
-            (_, Some(event)) => Some(Due::Timer(event)),
-            (_, None) => {
-                let timer = self.next_timer(key, TimerClock::Processing);
-                timer.filter(|timer| reach.clock != NO_CLOCK && timer.time <= reach.clock).map(Due::Timer)
-            }
-        }
-    }
-
-    fn next_timer(&self, key: KeyId, clock: TimerClock) -> Option<PendingTimer> {
-        let timers = (0..self.clocks.len()).filter(|timer| self.clocks[*timer] == clock);
-        let set = timers.filter_map(|timer| {
-            let time = self.pending[self.timer_at(key, timer)]?;
-            Some(PendingTimer { timer: index32(timer), clock, time })
-        });
-        set.min_by_key(|timer| timer.time)
-    }
-
-    /// Whether a timer of the key is due.
-    pub(super) fn is_timer_due(&self, key: KeyId, reach: Reach) -> bool {
-        let event = self.next_timer(key, TimerClock::Event).is_some_and(|timer| reach.watermark.reached(timer.time));
-        let processing = || self.next_timer(key, TimerClock::Processing);
-        event || (reach.clock != NO_CLOCK && processing().is_some_and(|timer| timer.time <= reach.clock))
-    }
-
-    /// Takes a pending timer away, because it fires.
-    pub(super) fn take_timer(&mut self, key: KeyId, timer: u32) {
-        let at = self.timer_at(key, index(timer));
-        if let Some(time) = self.pending[at].take() {
-            self.queue(timer).remove(&(time, key, timer));
-        }
-    }
-
-    fn next_expiry(&self, key: KeyId) -> Option<EventTime> {
-        let latest = self.keys.head(key).latest?;
-        let ttls = self.states.iter().enumerate().filter_map(|(state, spec)| {
-            let ttl = spec.ttl?;
-            (!self.cells[self.cell_at(key, state)].is_empty()).then_some(ttl)
-        });
-        ttls.min().map(|ttl| latest.saturating_add(ttl))
-    }
-
-    /// Removes the states of a key that the watermark has outlived first.
-    pub(super) fn expire(&mut self, key: KeyId) {
-        let (Some(latest), Some(at)) = (self.keys.head(key).latest, self.next_expiry(key)) else { return };
-        for state in 0..self.states.len() {
-            if self.states[state].ttl.is_some_and(|ttl| latest.saturating_add(ttl) <= at) {
-                let cell = self.cell_at(key, state);
-                self.forget_cell(cell);
-            }
-        }
-    }
-
-    fn forget_cell(&mut self, at: usize) {
-        let Weight { rows, bytes } = std::mem::take(&mut self.cells[at]).weight();
-        self.weight.rows -= rows;
-        self.weight.bytes -= bytes;
-    }
-
-    /// After something was published for a key, and no timer of it is due: removes what has expired, forgets the key if
-    /// nothing is left of it, or notes when to look again.
-    pub(super) fn settle(&mut self, key: KeyId, watermark: Watermark) {
-        while self.next_expiry(key).is_some_and(|at| watermark.reached(at)) {
-            self.expire(key);
-        }
-        let next = if self.is_bare(key) {
-            let latest = self.keys.head(key).latest;
-            let until = latest.zip(self.ttls).map(|(latest, (_, longest))| latest.saturating_add(longest));
-            match until.filter(|until| !watermark.reached(*until)) {
-                Some(until) => Some(until),
-                None => {
-                    self.forget(key);
-                    return;
-                }
-            }
-        } else {
-            self.next_expiry(key)
-        };
-        let stands = self.keys.head(key).expiry;
-        let Some(next) = next.filter(|next| stands.is_none_or(|stands| *next < stands)) else { return };
-        if let Some(stands) = stands {
-            self.expiries.remove(&(stands, key));
-        }
-        self.expiries.insert((next, key));
-        self.keys.head_mut(key).expiry = Some(next);
-    }
-
     /// Whether a key has neither state nor timers.
-    fn is_bare(&self, key: KeyId) -> bool {
+    pub(super) fn is_bare(&self, key: KeyId) -> bool {
         let states = (0..self.states.len()).all(|state| self.cells[self.cell_at(key, state)].is_empty());
         states && (0..self.clocks.len()).all(|timer| self.pending[self.timer_at(key, timer)].is_none())
-    }
-
-    fn forget(&mut self, key: KeyId) {
-        if let Some(expiry) = self.keys.head(key).expiry {
-            self.expiries.remove(&(expiry, key));
-        }
-        self.keys.remove(key);
-        if self.keys.len() == 0 {
-            self.give_back();
-        }
-    }
-
-    /// Gives the memory of the slots back once no key is left; the queues are empty then.
-    fn give_back(&mut self) {
-        debug_assert!(self.timers() == 0 && self.expiries.is_empty() && self.weight == Weight::default());
-        (self.cells, self.pending) = (Vec::new(), Vec::new());
-    }
-
-    /// Removes what the watermark has outlived, but for the keys of this mark. False: more than `most` of these stand in the
-    /// way, and the rest is left.
-    pub(super) fn expire_others(&mut self, watermark: Watermark, mark: u64, most: usize) -> bool {
-        let mut passed = 0;
-        let mut after = (EventTime::MIN, 0);
-        let mut first = self.expiries.first().copied();
-        while let Some((at, key)) = first.filter(|(at, _)| watermark.reached(*at)) {
-            if self.keys.head(key).mark == mark {
-                after = (at, key);
-                passed += 1;
-            } else {
-                self.expiries.remove(&(at, key));
-                self.keys.head_mut(key).expiry = None;
-                self.settle(key, watermark);
-            }
-            if passed > most {
-                return false;
-            }
-            first = if passed == 0 {
-                self.expiries.first().copied()
-            } else {
-                self.expiries.range((Excluded(after), Unbounded)).next().copied()
-            };
-        }
-        true
     }
 
     /// The bytes that all of it takes in memory: what is held, keys, slots (also free ones), and entries of queues.

@@ -2,6 +2,7 @@
 
 mod bench;
 mod cases;
+mod cuts;
 mod hook;
 mod memory;
 mod model;

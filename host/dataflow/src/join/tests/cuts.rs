@@ -99,7 +99,8 @@ fn one(seed: u64) -> usize {
     let chance = &mut Chance(seed);
     let (join, events) = (a_join(chance), some_events(chance));
     let lengths = cuts(chance, events.len());
-    let firsts: Vec<usize> = lengths.iter().scan(0, |next, length| Some(std::mem::replace(next, *next + length))).collect();
+    let firsts: Vec<usize> =
+        lengths.iter().scan(0, |next, length| Some(std::mem::replace(next, *next + length))).collect();
     let script = (chance.between(0, 1) == 0).then(|| script(chance));
     let start = |parallelism: i64| {
         let mut operators = Cut::opened(&join, script.as_ref(), parallelism);
@@ -162,8 +163,7 @@ fn kept_rows_of_an_earlier_release_are_read() {
     let events = [left("a", 10, 7), right("a", 12, Value::Null), right("b", 11, 300)];
     let snapshot = checkpoint(&interval(0, 5, Matching::Left), Some(&script), &events);
     let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let entries: Vec<(String, String)> =
-        snapshot.entries.iter().map(|(key, value)| (hex(key), hex(value))).collect();
+    let entries: Vec<(String, String)> = snapshot.entries.iter().map(|(key, value)| (hex(key), hex(value))).collect();
     let expected = GOLDEN.map(|(key, value)| (key.to_owned(), value.to_owned()));
     assert_eq!(entries, expected);
     assert_eq!(hex(&snapshot.heads[0]), GOLDEN_HEAD);
@@ -198,9 +198,10 @@ fn entries_that_are_cut_or_changed_are_refused_or_read_but_never_panic() {
                 bytes
             };
             let read = operator.restore_head(&mut tidegate_types::stored::Stored::new(&damage(&snapshot.heads[0])));
-            let read = snapshot.entries.iter().fold(read, |read, (key, value)| {
-                read.and_then(|()| operator.restore(&damage(key), &damage(value)))
-            });
+            let read = snapshot
+                .entries
+                .iter()
+                .fold(read, |read, (key, value)| read.and_then(|()| operator.restore(&damage(key), &damage(value))));
             if read.and_then(|()| operator.restored()).is_ok() {
                 round(operator.as_mut(), &[right("a", 13, 1), END], 0, &mut new_ran());
                 operator.freeze();

@@ -7,7 +7,7 @@ use tidegate_types::batch::index32;
 use tidegate_types::key::{decode_value, encode_value};
 use tidegate_types::{
     Arrivals, Batch, Column, EventTime, Field, Keys, Origin, Progress, ProgressEntry, Schema, Value, ValueRef,
-    Watermark, key_hash,
+    Watermark, key_group, key_hash, subtask_of,
 };
 
 use super::super::{ProcessConfig, ProcessOperator};
@@ -16,6 +16,9 @@ use super::script::Op;
 use crate::OperatorError;
 use crate::account::Account;
 use crate::operator::{Operator, OperatorOutput, Work};
+
+/// The number of key groups.
+pub(super) const GROUPS: u32 = 16;
 
 /// A row that arrives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,8 +112,8 @@ pub(super) fn batch(rows: &[(u32, Row)]) -> Batch {
 impl Bench {
     /// `hook` makes the hook of each subtask.
     pub(super) fn new(parallelism: usize, batch_rows: usize, hook: impl FnMut() -> Scripted) -> Self {
-        let config =
-            ProcessConfig { operator: "features".into(), key_by: vec!["user".into()], batch_rows, feeds: true };
+        let (operator, key_by) = ("features".into(), vec!["user".into()]);
+        let config = ProcessConfig { operator, key_by, batch_rows, feeds: true, max_parallelism: GROUPS };
         let hooks = std::iter::repeat_with(hook).take(parallelism);
         let operators = hooks.map(|hook| ProcessOperator::new(config.clone(), Box::new(hook))).collect();
         Self { operators, lines: Vec::new(), letters: Vec::new(), account: Account::default(), pieces: Vec::new() }
@@ -142,7 +145,10 @@ impl Bench {
         let subtasks = self.operators.len() as u64;
         let mut emitted = Vec::new();
         for subtask in 0..subtasks {
-            let is_own = |(_, row): &&(u32, Row)| key_hash(&encoded(&row.key)) % subtasks == subtask;
+            let is_own = |(_, row): &&(u32, Row)| {
+                let group = key_group(key_hash(&encoded(&row.key)), GROUPS);
+                subtask_of(group, GROUPS, u32::try_from(subtasks).expect("few")) as u64 == subtask
+            };
             let own: Vec<(u32, Row)> = rows.iter().filter(is_own).cloned().collect();
             let mut out = OperatorOutput::default();
             let operator = &mut self.operators[usize::try_from(subtask).expect("few")];

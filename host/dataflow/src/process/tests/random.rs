@@ -13,7 +13,7 @@ use crate::operator::Operator;
 const SEEDS: u64 = 120;
 
 /// splitmix64.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -24,17 +24,17 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    fn below(&mut self, most: i64) -> i64 {
+    pub(super) fn below(&mut self, most: i64) -> i64 {
         i64::try_from(self.next() % u64::try_from(most).expect("positive")).expect("below")
     }
 
-    fn one_in(&mut self, count: i64) -> bool {
+    pub(super) fn one_in(&mut self, count: i64) -> bool {
         self.below(count) == 0
     }
 }
 
 /// Rows and moves: mostly in order, some late, at times a long way on. All times are multiples of `grain`.
-fn events(random: &mut Random, grain: i64) -> Vec<Event> {
+pub(super) fn events(random: &mut Random, grain: i64) -> Vec<Event> {
     let keys = [1, 3, 8][usize::try_from(random.below(3)).expect("few")];
     let has_clock = random.one_in(2);
     let mild = random.one_in(3);
@@ -79,7 +79,7 @@ fn events(random: &mut Random, grain: i64) -> Vec<Event> {
     numbered(events)
 }
 
-fn ttls(random: &mut Random, grain: i64) -> Ttls {
+pub(super) fn ttls(random: &mut Random, grain: i64) -> Ttls {
     std::array::from_fn(|_| random.one_in(2).then(|| grain * (1 + random.below(5_000).div_euclid(grain))))
 }
 
