@@ -10,7 +10,7 @@ use crate::changes::Changes;
 ///
 /// 1. `apply` is atomic and ordered: after it every read sees all of it.
 /// 2. `snapshot` makes everything that was applied durable in files that never change afterwards, whatever is applied later.
-/// 3. Several threads may read while one applies.
+/// 3. Several threads may read while one applies. A scan shows the entries of one moment.
 /// 4. After an error of `apply` or `snapshot` nothing of the call counts; it may be tried again, on a backend opened anew
 ///    from a snapshot if it fails again.
 pub trait StateBackend: Send + Sync {
@@ -67,11 +67,13 @@ pub trait StateBackends: Send + Sync {
     /// If it cannot be made.
     fn create(&self, folder: &Path) -> Result<Box<dyn StateBackend>, StateError>;
 
-    /// One in a folder (emptied first), with the entries of these snapshots that are of `groups`. The snapshots are left
-    /// as they are. If there is one part and `groups` is all of it, nothing is copied where a link does.
+    /// One in a folder (emptied first), with the entries of these snapshots that are of `groups`. No two of them may have
+    /// a key group in common. The snapshots are left as they are. If there is one part and `groups` is all of it, nothing
+    /// is copied where a link does, and that snapshot counts as an earlier one of the backend: a [`StateFile::shared`] file
+    /// that has the name of one of its files has its content.
     ///
     /// # Errors
-    /// If a part cannot be read or the backend not be made.
+    /// If a part cannot be read or the backend not be made. Damage that is not found here is found by the read that meets it.
     fn restore(
         &self,
         folder: &Path,
@@ -104,7 +106,7 @@ pub struct SnapshotPart {
 #[derive(Debug, thiserror::Error)]
 pub enum StateError {
     /// A file or folder.
-    #[error("{}: {doing}; check the disk's space and the folder's permissions", path.display())]
+    #[error("{}: cannot {doing}; check the disk's space and the folder's permissions", path.display())]
     Io {
         /// Where.
         path: PathBuf,
@@ -114,7 +116,7 @@ pub enum StateError {
         source: io::Error,
     },
     /// The store below.
-    #[error("{}: {doing}: {reason}", path.display())]
+    #[error("{}: cannot {doing}: {reason}; start the job again, it goes on from its last checkpoint", path.display())]
     Store {
         /// Where.
         path: PathBuf,

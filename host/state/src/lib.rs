@@ -7,8 +7,16 @@
 
 mod backend;
 mod changes;
+#[cfg(any(test, feature = "contract"))]
+pub mod contract;
+mod folder;
 mod layout;
+mod memory;
+mod parts;
 
 pub use backend::{SnapshotPart, StateBackend, StateBackends, StateError, StateFile};
 pub use changes::Changes;
+pub use folder::empty_folder;
 pub use layout::{GROUP_BYTES, Namespace, group_of, put_prefix, range_of};
+pub use memory::MemoryBackends;
+pub use parts::disjoint;
