@@ -1,12 +1,11 @@
 //! One database: the entries of one subtask.
 
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{DB, DBRawIterator, ReadOptions, WriteBatch, WriteOptions};
-use tidegate_state::{Changes, StateBackend, StateError, StateFile};
+use tidegate_state::{Changes, StateBackend, StateError, StateFile, Visit};
 
 use crate::error::failed;
 use crate::listing;
@@ -54,12 +53,7 @@ impl StateBackend for RocksBackend {
         values.map(|value| value.map_err(self.failed("read entries"))).collect()
     }
 
-    fn scan(
-        &self,
-        from: &[u8],
-        to: Option<&[u8]>,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> ControlFlow<()>,
-    ) -> Result<(), StateError> {
+    fn scan(&self, from: &[u8], to: Option<&[u8]>, visit: Visit<'_>) -> Result<(), StateError> {
         let mut iterator = range(&self.db, from, to);
         while let Some((key, value)) = iterator.item() {
             if visit(key, value).is_break() {

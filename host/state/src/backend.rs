@@ -38,12 +38,7 @@ pub trait StateBackend: Send + Sync {
     ///
     /// # Errors
     /// If one cannot be read.
-    fn scan(
-        &self,
-        from: &[u8],
-        to: Option<&[u8]>,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> ControlFlow<()>,
-    ) -> Result<(), StateError>;
+    fn scan(&self, from: &[u8], to: Option<&[u8]>, visit: Visit<'_>) -> Result<(), StateError>;
 
     /// Puts everything that was applied into files of this folder, which MUST NOT exist yet. Files that an earlier snapshot of this
     /// backend has under the same name have the same content, unless they are not [`StateFile::shared`].
@@ -58,6 +53,9 @@ pub trait StateBackend: Send + Sync {
     /// If nobody can say.
     fn bytes(&self) -> Result<u64, StateError>;
 }
+
+/// Takes an entry's key and value, and says whether to go on.
+pub type Visit<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> ControlFlow<()>;
 
 /// Makes backends.
 pub trait StateBackends: Send + Sync {

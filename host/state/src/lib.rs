@@ -14,7 +14,7 @@ mod layout;
 mod memory;
 mod parts;
 
-pub use backend::{SnapshotPart, StateBackend, StateBackends, StateError, StateFile};
+pub use backend::{SnapshotPart, StateBackend, StateBackends, StateError, StateFile, Visit};
 pub use changes::Changes;
 pub use folder::empty_folder;
 pub use layout::{GROUP_BYTES, Namespace, group_of, put_prefix, range_of};

@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::ops::{Bound, ControlFlow, Range};
+use std::ops::{Bound, Range};
 use std::path::Path;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 use tidegate_types::stored::{Malformed, Read, Stored, put_bytes, put_len};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::backend::{SnapshotPart, StateBackend, StateBackends, StateError, StateFile};
+use crate::backend::{SnapshotPart, StateBackend, StateBackends, StateError, StateFile, Visit};
 use crate::changes::Changes;
 use crate::folder::{empty_folder, sync_folder};
 use crate::layout::group_of;
@@ -77,12 +77,7 @@ impl StateBackend for Memory {
         Ok(self.entries().get(key).map(|value| value.to_vec()))
     }
 
-    fn scan(
-        &self,
-        from: &[u8],
-        to: Option<&[u8]>,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> ControlFlow<()>,
-    ) -> Result<(), StateError> {
+    fn scan(&self, from: &[u8], to: Option<&[u8]>, visit: Visit<'_>) -> Result<(), StateError> {
         if to.is_some_and(|to| to <= from) {
             return Ok(());
         }

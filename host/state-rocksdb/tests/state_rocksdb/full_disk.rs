@@ -25,7 +25,7 @@ fn a_full_disk_fails_a_snapshot_and_the_one_before_is_restored() {
     let output = child.env("STATE_FOLDER", root.path()).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && text.contains("restored after: "), "{text}{output:?}");
-    assert!(text.contains(".sst: cannot ") || text.contains("a: cannot ") || text.contains("s-1: cannot "), "{text}");
+    assert!(text.contains(".sst: cannot take a snapshot; check the disk's space"), "{text}");
 }
 
 #[test]
@@ -40,13 +40,12 @@ fn child() {
     put(&*backend, entries(1, 10_000));
     let error = backend.snapshot(&root.join("s-1")).expect_err("the file would be too large");
     println!("\nfailed: {error}");
-    assert!(backend.snapshot(&root.join("s-2")).is_err() || !root.join("s-2").exists(), "nothing wrong is a snapshot");
+    backend.snapshot(&root.join("s-2")).expect_err("what was applied is not in a file, so there is no snapshot");
     drop(backend);
     let part = SnapshotPart { folder: root.join("s-0"), groups: 0..64 };
     for groups in [0..64, 0..32] {
         let restored = backends.restore(&root.join("a"), std::slice::from_ref(&part), groups.clone()).unwrap();
-        let expected: contract::Model =
-            entries(0, 1000).filter(|(key, _)| u32::from(key[2]) < groups.end).collect();
+        let expected: contract::Model = entries(0, 1000).filter(|(key, _)| u32::from(key[2]) < groups.end).collect();
         assert!(contract::all(&*restored) == expected);
         put(&*restored, entries(2, 100));
         restored.snapshot(&root.join(format!("after-{}", groups.end))).unwrap();

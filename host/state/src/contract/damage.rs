@@ -13,8 +13,8 @@ pub(super) const CASES: &[Case] = &[
     ("a file that was cut to nothing is named", |subject| damage(subject, "nothing", |path| rewrite(path, Vec::clear))),
     ("a file with a longer end is named", |subject| damage(subject, "longer", |path| rewrite(path, |b| b.push(0)))),
     ("a first byte that changed is found", |subject| damage(subject, "first", |path| rewrite(path, |b| b[0] ^= 1))),
-    ("a byte that changed is found", |subject| damage(subject, "middle", |path| rewrite(path, change_middle))),
-    ("a last byte that changed is found", |subject| damage(subject, "last", |path| rewrite(path, change_last))),
+    ("a byte that changed is found", |subject| damage(subject, "middle", |path| rewrite(path, |b| change_middle(b)))),
+    ("a last byte that changed is found", |subject| damage(subject, "last", |path| rewrite(path, |b| change_last(b)))),
     ("a snapshot that is not there is named", a_snapshot_that_is_not_there_is_named),
 ];
 
@@ -22,12 +22,12 @@ fn cut(bytes: &mut Vec<u8>) {
     bytes.truncate(bytes.len() - 1);
 }
 
-fn change_middle(bytes: &mut Vec<u8>) {
+fn change_middle(bytes: &mut [u8]) {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 0x10;
 }
 
-fn change_last(bytes: &mut Vec<u8>) {
+fn change_last(bytes: &mut [u8]) {
     *bytes.last_mut().expect("files are not empty") ^= 0x80;
 }
 

@@ -20,7 +20,8 @@ const KEYS: u64 = 40;
 pub fn random(backends: &dyn StateBackends, root: &Path, seed: u64) {
     println!("seed {seed} (replay: SEED={seed})");
     let subject = Subject { backends, root };
-    let mut run = Run { subject, chance: Chance::of_seed(seed), running: Vec::new(), model: Model::new(), taken: Vec::new() };
+    let mut run =
+        Run { subject, chance: Chance::of_seed(seed), running: Vec::new(), model: Model::new(), taken: Vec::new() };
     run.start(0, &[], Model::new());
     for step in 1..=STEPS {
         match run.chance.below(100) {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::slice::from_ref;
 
 use super::{Case, Chance, Subject, all, change, contents, fill};
 use crate::{Changes, StateFile};
@@ -35,8 +36,8 @@ fn a_snapshot_stays_as_it_was(subject: Subject<'_>) {
     }
     let (later, _) = subject.snapshot(&*backend, "second", 0..64);
     assert!(contents(&part.folder) == before, "no file of the first has changed");
-    assert!(all(&*subject.restore("one", &[part.clone()], 0..64)) == first);
-    assert!(all(&*subject.restore("two", &[later.clone()], 0..64)) == second);
+    assert!(all(&*subject.restore("one", from_ref(&part), 0..64)) == first);
+    assert!(all(&*subject.restore("two", from_ref(&later), 0..64)) == second);
     drop(backend);
     fs::remove_dir_all(subject.folder("a")).expect("gone");
     assert!(all(&*subject.restore("one", &[part], 0..64)) == first, "it needs nothing of the backend");
@@ -77,7 +78,7 @@ fn shared_files_of_one_name_have_one_content(subject: Subject<'_>) {
 fn nothing_makes_a_snapshot_too(subject: Subject<'_>) {
     let backend = subject.create("a");
     let (empty, _) = subject.snapshot(&*backend, "empty", 0..64);
-    assert!(all(&*subject.restore("b", &[empty.clone()], 0..64)).is_empty());
+    assert!(all(&*subject.restore("b", from_ref(&empty), 0..64)).is_empty());
     assert!(all(&*subject.restore("b", &[empty], 0..10)).is_empty());
     let model = fill(&*backend, 0..64, 10);
     subject.snapshot(&*backend, "one", 0..64);
@@ -96,7 +97,7 @@ fn an_interrupted_snapshot_is_in_nobodys_way(subject: Subject<'_>) {
         fs::write(subject.folder(left).join("000004.sst"), b"half of").expect("written");
     }
     let (part, _) = subject.snapshot(&*backend, "chk", 0..64);
-    assert!(all(&*subject.restore("chk-0", &[part.clone()], 0..64)) == model, "a folder is emptied first");
+    assert!(all(&*subject.restore("chk-0", from_ref(&part), 0..64)) == model, "a folder is emptied first");
     assert!(all(&*subject.restore("chk-0", &[part], 0..64)) == model);
 }
 
