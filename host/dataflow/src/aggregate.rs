@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use tidegate_pipeline::{Aggregate, Function};
 use tidegate_types::batch::index;
+use tidegate_types::stored::{Malformed, Read, Stored};
 use tidegate_types::{Batch, Column, Field, Schema};
 
 use approx::ApproximateDistinct;
@@ -31,6 +32,7 @@ mod distinct;
 mod edges;
 mod exact;
 mod extremes;
+mod framed;
 mod hook_store;
 mod ledger;
 mod numbers;
@@ -42,6 +44,7 @@ mod superaccumulator;
 mod tally;
 mod top_k;
 
+pub(crate) use framed::put_framed;
 pub(crate) use hook_store::HookAccumulators;
 use plan::Plan;
 pub(crate) use prepared::Prepared;
@@ -184,6 +187,31 @@ impl Builtins {
     /// What panes of these slots show: a column for each function, a row for each slot.
     pub(crate) fn finish(&mut self, slots: &[u32]) -> Vec<Column> {
         self.stores_mut().map(|store| store.finish(slots)).collect()
+    }
+
+    /// Appends what a slot holds, each function's part after its length.
+    pub(crate) fn write(&self, slot: u32, out: &mut Vec<u8>) {
+        for accumulators in &self.accumulators {
+            put_framed(out, |out| accumulators.store().write(index(slot), out));
+        }
+    }
+
+    /// Makes a fresh slot hold what was written.
+    ///
+    /// # Errors
+    /// If that were not accumulators of these functions.
+    pub(crate) fn read(&mut self, slot: u32, stored: &mut Stored<'_>) -> Read<()> {
+        for store in self.stores_mut() {
+            let mut part = Stored::new(stored.bytes()?);
+            store.read(index(slot), &mut part)?;
+            part.end().map_err(|_| Malformed::new("the end of an accumulator"))?;
+        }
+        Ok(())
+    }
+
+    /// The functions' names, in their order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.plan.functions.iter().map(|function| function.name.as_str())
     }
 
     /// Bytes that the accumulators hold.

@@ -7,6 +7,7 @@
 use datasketches::hash::value::raw_bytes;
 use datasketches::hll::{Coupon, HllSketch, HllType, HllUnion};
 use tidegate_types::key::encode_value;
+use tidegate_types::stored::{Malformed, Read, Stored};
 use tidegate_types::{Column, ValueRef};
 
 use super::counts::{count_to_int, counts_column};
@@ -14,6 +15,15 @@ use super::store::{Rows, Store, bytes, bytes_of};
 
 /// 2^12 registers.
 const LOG_REGISTERS: u8 = 12;
+
+/// The first byte of a sketch that has registers: the length of what stands before them, in words.
+const REGISTERS: u8 = 10;
+
+/// The bytes before the registers of a stored sketch.
+const PREAMBLE: usize = 40;
+
+/// What a register holds at most: it has 6 bits in a hash.
+const LARGEST_REGISTER: u8 = 63;
 
 /// A sketch per slot; none where nothing was added.
 #[derive(Debug, Default)]
@@ -71,6 +81,22 @@ impl Store for ApproximateDistinct {
         }))
     }
 
+    fn write(&self, slot: usize, out: &mut Vec<u8>) {
+        if let Some(sketch) = &self.sketches[slot] {
+            out.extend_from_slice(&sketch.serialize());
+        }
+    }
+
+    fn read(&mut self, slot: usize, stored: &mut Stored<'_>) -> Read<()> {
+        if stored.is_empty() {
+            return Ok(());
+        }
+        let sketch = read_sketch(stored.take(stored.rest().len())?)?;
+        self.held += held(Some(&sketch));
+        self.sketches[slot] = Some(Box::new(sketch));
+        Ok(())
+    }
+
     fn bytes(&self) -> u64 {
         bytes_of::<Option<Box<HllSketch>>>(self.sketches.len()) + self.held
     }
@@ -78,6 +104,36 @@ impl Store for ApproximateDistinct {
 
 fn empty_sketch() -> HllSketch {
     HllSketch::new(LOG_REGISTERS, HllType::Hll8).expect("12 is a legal number of index bits")
+}
+
+/// The sketch of these bytes, which must be the very ones that it is written as.
+fn read_sketch(stored: &[u8]) -> Read<HllSketch> {
+    let malformed = Malformed::new("a sketch of distinct values");
+    // The first byte tells lists and sets of hashes, which are read with checks, from registers, which are not.
+    if stored.first() == Some(&REGISTERS) && !registers_fit(stored) {
+        return Err(malformed);
+    }
+    let sketch = HllSketch::deserialize(stored).map_err(|_| malformed.clone())?;
+    let fits = sketch.lg_config_k() == LOG_REGISTERS && sketch.target_type() == HllType::Hll8;
+    if fits && sketch.serialize().len() == stored.len() { Ok(sketch) } else { Err(malformed) }
+}
+
+/// Whether stored registers are what a hash can make, and what was worked out from them fits them.
+fn registers_fit(stored: &[u8]) -> bool {
+    let Some((preamble, registers)) = stored.split_at_checked(PREAMBLE) else { return false };
+    let number = |at: usize| preamble[at..].first_chunk().map_or(0.0, |bytes| f64::from_le_bytes(*bytes));
+    let zeros = preamble[32..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+    let power = |register: &u8| 0.5f64.powi(i32::from(*register));
+    // Each power is a multiple of the least one: the sums are exact, in whatever order.
+    let sum = |of: &dyn Fn(&u8) -> bool| {
+        registers.iter().filter(|register| of(register)).map(power).fold(0.0, |sum, power| sum + power)
+    };
+    let (near, far) = (sum(&|register| *register < 32), sum(&|register| *register >= 32));
+    registers.len() == 1 << LOG_REGISTERS
+        && registers.iter().all(|register| *register <= LARGEST_REGISTER)
+        && usize::try_from(zeros).is_ok_and(|zeros| zeros == registers.iter().filter(|value| **value == 0).count())
+        && number(16).to_bits() == near.to_bits()
+        && number(24).to_bits() == far.to_bits()
 }
 
 fn coupon_of(value: ValueRef<'_>, scratch: &mut Vec<u8>) -> Coupon {

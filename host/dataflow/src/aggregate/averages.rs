@@ -2,6 +2,7 @@
 
 use tidegate_types::batch::index;
 use tidegate_types::column::ColumnBuilder;
+use tidegate_types::stored::{Read, Stored, put_i64};
 use tidegate_types::{Column, Kind, ValueRef};
 
 use super::exact::round_int;
@@ -66,6 +67,17 @@ impl Store for Averages {
             column.push(average.map_or(ValueRef::Null, ValueRef::Float));
         }
         column.finish()
+    }
+
+    fn write(&self, slot: usize, out: &mut Vec<u8>) {
+        self.numbers.write(slot, out);
+        put_i64(out, self.counts[slot]);
+    }
+
+    fn read(&mut self, slot: usize, stored: &mut Stored<'_>) -> Read<()> {
+        self.numbers.read(slot, stored)?;
+        self.counts[slot] = stored.i64()?;
+        Ok(())
     }
 
     fn bytes(&self) -> u64 {

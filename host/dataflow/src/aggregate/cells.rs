@@ -3,6 +3,7 @@
 //! Numbers and booleans are kept in place (a tag and 64 bits), so that slots of numbers cost no allocation; other values
 //! are in an arena, and the 64 bits say where.
 
+use tidegate_types::stored::{Read, Stored, put_value};
 use tidegate_types::{Value, ValueRef};
 
 use super::arena::Arena;
@@ -80,6 +81,18 @@ impl Cells {
             self.heap_bytes -= heap_bytes(value.as_ref());
         }
         self.tags[slot] = Tag::Null;
+    }
+
+    /// Appends the slot's value.
+    pub(super) fn write(&self, slot: usize, out: &mut Vec<u8>) {
+        put_value(out, self.get(slot));
+    }
+
+    /// Sets the slot to the value that was written.
+    pub(super) fn read(&mut self, slot: usize, stored: &mut Stored<'_>) -> Read<()> {
+        let value = stored.value()?;
+        self.set(slot, value.as_ref());
+        Ok(())
     }
 
     pub(super) fn bytes(&self) -> u64 {

@@ -3,6 +3,7 @@
 use arrow_array::Int64Array;
 use tidegate_types::Column;
 use tidegate_types::batch::index;
+use tidegate_types::stored::{Read, Stored, put_i64};
 
 use super::store::{Rows, Store, bytes_of};
 
@@ -38,6 +39,15 @@ impl Store for Counts {
 
     fn finish(&mut self, slots: &[u32]) -> Column {
         counts_column(slots.iter().map(|slot| self.counts[index(*slot)]))
+    }
+
+    fn write(&self, slot: usize, out: &mut Vec<u8>) {
+        put_i64(out, self.counts[slot]);
+    }
+
+    fn read(&mut self, slot: usize, stored: &mut Stored<'_>) -> Read<()> {
+        self.counts[slot] = stored.i64()?;
+        Ok(())
     }
 
     fn bytes(&self) -> u64 {

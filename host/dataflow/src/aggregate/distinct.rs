@@ -2,6 +2,7 @@
 
 use tidegate_types::Column;
 use tidegate_types::batch::index;
+use tidegate_types::stored::{Read, Stored, put_i64};
 
 use super::counts::{count_to_int, counts_column};
 use super::store::{Change, Rows, Store, bytes, bytes_of};
@@ -32,6 +33,14 @@ impl Store for Distinct {
 
     fn finish(&mut self, slots: &[u32]) -> Column {
         counts_column(slots.iter().map(|slot| self.sets.get(index(*slot)).map_or(0, len)))
+    }
+
+    fn write(&self, slot: usize, out: &mut Vec<u8>) {
+        self.sets.write(slot, out, |_, ()| {});
+    }
+
+    fn read(&mut self, slot: usize, stored: &mut Stored<'_>) -> Read<()> {
+        self.sets.read(slot, stored, |_| Ok(()))
     }
 
     fn bytes(&self) -> u64 {
@@ -89,6 +98,21 @@ impl Store for UndoableDistinct {
             let slot = index(*slot);
             self.counts.get(slot).map_or(0, len) - self.missing[slot]
         }))
+    }
+
+    fn write(&self, slot: usize, out: &mut Vec<u8>) {
+        self.counts.write(slot, out, put_i64);
+    }
+
+    fn read(&mut self, slot: usize, stored: &mut Stored<'_>) -> Read<()> {
+        let mut missing = 0;
+        self.counts.read(slot, stored, |stored| {
+            let count = stored.i64()?;
+            missing += i64::from(count < 0);
+            Ok(count)
+        })?;
+        self.missing[slot] = missing;
+        Ok(())
     }
 
     fn bytes(&self) -> u64 {

@@ -4,6 +4,7 @@
 //! arrived in their order.
 
 use tidegate_types::batch::index;
+use tidegate_types::stored::{Read, Stored, put_i64, put_u64};
 use tidegate_types::{Column, EventTime};
 
 use super::cells::Cells;
@@ -69,6 +70,23 @@ impl Store for Edges {
 
     fn finish(&mut self, slots: &[u32]) -> Column {
         Column::of_values(slots.iter().map(|slot| self.cells.get(index(*slot))))
+    }
+
+    fn write(&self, slot: usize, out: &mut Vec<u8>) {
+        self.cells.write(slot, out);
+        if !self.cells.is_null(slot) {
+            let (time, arrival) = self.moments[slot];
+            put_i64(out, time);
+            put_u64(out, arrival);
+        }
+    }
+
+    fn read(&mut self, slot: usize, stored: &mut Stored<'_>) -> Read<()> {
+        self.cells.read(slot, stored)?;
+        if !self.cells.is_null(slot) {
+            self.moments[slot] = (stored.i64()?, stored.u64()?);
+        }
+        Ok(())
     }
 
     fn bytes(&self) -> u64 {

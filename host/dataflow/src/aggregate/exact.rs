@@ -4,6 +4,8 @@
 //! fit (hundredths up to a sum of 10^20, millionths up to 10^16). A sum that does not fit moves to a
 //! [`Superaccumulator`]. Both are exact, so when that happens never shows.
 
+use tidegate_types::stored::{Malformed, Read, Stored, put_bool, put_f64, put_i64, put_i128};
+
 use super::store::bytes_of;
 use super::superaccumulator::Superaccumulator;
 
@@ -76,6 +78,18 @@ impl ExactSum {
         self.floats.round(self.ints)
     }
 
+    /// Appends the sum.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        put_i128(out, self.ints);
+        put_bool(out, self.met_float);
+        self.floats.write(out);
+    }
+
+    /// The sum that was written.
+    pub(super) fn read(stored: &mut Stored<'_>) -> Read<Self> {
+        Ok(Self { ints: stored.i128()?, met_float: stored.bool()?, floats: FloatSum::read(stored)? })
+    }
+
     /// Bytes beyond the struct itself.
     pub(super) fn heap_bytes(&self) -> u64 {
         self.floats.heap_bytes()
@@ -115,6 +129,27 @@ impl FloatSum {
         let wide = self.wide.get_or_insert_with(|| Box::new(Superaccumulator::new()));
         scaled.add_to(wide);
         wide
+    }
+
+    /// Appends the sum.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        put_i64(out, self.scaled.exponent.into());
+        put_i128(out, self.scaled.mantissa);
+        put_f64(out, self.special);
+        put_bool(out, self.wide.is_some());
+        if let Some(wide) = &self.wide {
+            wide.write(out);
+        }
+    }
+
+    /// The sum that was written.
+    pub(super) fn read(stored: &mut Stored<'_>) -> Read<Self> {
+        let exponent = i32::try_from(stored.i64()?).ok().filter(|exponent| EXPONENTS.contains(exponent));
+        let exponent = exponent.ok_or(Malformed::new("the exponent of a sum"))?;
+        let scaled = Scaled { mantissa: stored.i128()?, exponent };
+        let special = stored.f64()?;
+        let wide = if stored.bool()? { Some(Box::new(Superaccumulator::read(stored)?)) } else { None };
+        Ok(Self { scaled, special, wide })
     }
 
     /// Whether the finite part is zero.

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use tidegate_types::batch::index;
+use tidegate_types::stored::{Read, Stored};
 use tidegate_types::value::canonical_float;
 use tidegate_types::{Column, ValueRef};
 
@@ -69,6 +70,14 @@ impl Store for Extremes {
 
     fn finish(&mut self, slots: &[u32]) -> Column {
         Column::of_values(slots.iter().map(|slot| self.cells.get(index(*slot))))
+    }
+
+    fn write(&self, slot: usize, out: &mut Vec<u8>) {
+        self.cells.write(slot, out);
+    }
+
+    fn read(&mut self, slot: usize, stored: &mut Stored<'_>) -> Read<()> {
+        self.cells.read(slot, stored)
     }
 
     fn bytes(&self) -> u64 {

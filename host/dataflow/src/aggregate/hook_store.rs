@@ -6,6 +6,7 @@
 use arrow_array::{BinaryArray, BooleanArray, Float64Array, Int64Array, StringArray};
 use tidegate_types::batch::index;
 use tidegate_types::hooks::AggregatePlan;
+use tidegate_types::stored::{Malformed, Read, Stored, put_value};
 use tidegate_types::{Column, Field, FieldType, Kind, Value, ValueRef};
 
 use super::store::{bytes, bytes_of};
@@ -82,6 +83,26 @@ impl HookAccumulators {
         }
     }
 
+    /// Appends a slot's accumulator: a value of each field.
+    pub(crate) fn write(&self, slot: u32, out: &mut Vec<u8>) {
+        self.columns.iter().for_each(|column| put_value(out, column.values.get(index(slot))));
+    }
+
+    /// Makes a slot's accumulator the one that was written.
+    ///
+    /// # Errors
+    /// If a value is not of its field's kind.
+    pub(crate) fn read(&mut self, slot: u32, stored: &mut Stored<'_>) -> Read<()> {
+        for column in &mut self.columns {
+            let value = stored.value()?;
+            if !column.values.takes(value.as_ref()) {
+                return Err(Malformed::new("a value of the kind that a hook's plan declares"));
+            }
+            column.values.set(index(slot), value.as_ref());
+        }
+        Ok(())
+    }
+
     /// Bytes that the accumulators hold.
     pub(crate) fn state_bytes(&self) -> u64 {
         self.columns.iter().map(|column| column.values.bytes()).sum()
@@ -139,6 +160,30 @@ impl Values {
             }
             _ => unreachable!("the sandbox checks the kinds of every answer"),
         }
+    }
+
+    fn get(&self, slot: usize) -> ValueRef<'_> {
+        let value = match self {
+            Self::Bool(values) => values[slot].map(ValueRef::Bool),
+            Self::Int(numbers) => numbers.get(slot).map(ValueRef::Int),
+            Self::Float(numbers) => numbers.get(slot).map(ValueRef::Float),
+            Self::Text { values, .. } => values[slot].as_deref().map(ValueRef::Text),
+            Self::Bytes { values, .. } => values[slot].as_deref().map(ValueRef::Bytes),
+        };
+        value.unwrap_or(ValueRef::Null)
+    }
+
+    /// Whether the value is of this kind, or null.
+    fn takes(&self, value: ValueRef<'_>) -> bool {
+        matches!(
+            (self, value),
+            (_, ValueRef::Null)
+                | (Self::Bool(_), ValueRef::Bool(_))
+                | (Self::Int(_), ValueRef::Int(_))
+                | (Self::Float(_), ValueRef::Float(_))
+                | (Self::Text { .. }, ValueRef::Text(_))
+                | (Self::Bytes { .. }, ValueRef::Bytes(_))
+        )
     }
 
     fn gather(&self, slots: &[u32]) -> Column {

@@ -5,6 +5,7 @@
 //! Invariant: a ledger is a function of the numbers that were added less those that were taken back. The latter may never
 //! have been added (a window that discards has shown and forgotten them): then it is the difference.
 
+use tidegate_types::stored::{Malformed, Read, Stored, put_bool, put_i64, put_i128};
 use tidegate_types::{Column, Value, ValueRef};
 
 use super::exact::{FloatSum, round_int};
@@ -89,6 +90,11 @@ impl Ledgers {
         self.update(into, |ledger| ledger.merge(&from));
     }
 
+    /// Makes a fresh slot's sum this one.
+    pub(super) fn put(&mut self, slot: usize, sum: Ledger) {
+        self.update(slot, |ledger| *ledger = sum);
+    }
+
     /// The sum of all slots' distances from zero, saturating. Those with floats count too: their floats may go.
     pub(super) fn magnitude(&self) -> u64 {
         let distance = |ledger: &Ledger| u64::try_from(ledger.ints.unsigned_abs()).unwrap_or(u64::MAX);
@@ -141,6 +147,33 @@ impl Ledger {
             (false, false, true) => f64::NEG_INFINITY,
             (false, false, false) => floats.finite.round(self.ints),
         }
+    }
+
+    /// Appends the sum.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        put_i128(out, self.ints);
+        put_i64(out, self.count);
+        put_bool(out, self.floats.is_some());
+        if let Some(floats) = &self.floats {
+            [floats.count, floats.nans, floats.above, floats.below].iter().for_each(|count| put_i64(out, *count));
+            floats.finite.write(out);
+        }
+    }
+
+    /// The sum that was written.
+    pub(super) fn read(stored: &mut Stored<'_>) -> Read<Self> {
+        let (ints, count) = (stored.i128()?, stored.i64()?);
+        let mut ledger = Self { ints, count, floats: None };
+        if stored.bool()? {
+            let [count, nans, above, below] = [stored.i64()?, stored.i64()?, stored.i64()?, stored.i64()?];
+            let finite = FloatSum::read(stored)?;
+            ledger.floats = Some(Box::new(Floats { count, finite, nans, above, below }));
+            ledger.drop_floats();
+            if ledger.floats.is_none() {
+                return Err(Malformed::new("the floats of a sum"));
+            }
+        }
+        Ok(ledger)
     }
 
     fn int(&mut self, value: i64, change: Change) {

@@ -3,6 +3,7 @@
 //! Where rows may be taken back these are [`Ledgers`], which do more and take more room. Else a slot that has met only integers is a 64-bit number in place. One that meets a float (or, for `avg` and between
 //! merges, integers beyond 64 bits) gets an [`ExactSum`] beside, and the number says where.
 
+use tidegate_types::stored::{Malformed, Read, Stored, put_i64};
 use tidegate_types::{Column, Value};
 
 use super::arena::Arena;
@@ -35,6 +36,12 @@ enum State {
     Int,
     Exact,
 }
+
+/// What a stored sum begins with.
+const EMPTY: u8 = 0;
+const INT: u8 = 1;
+const EXACT: u8 = 2;
+const LEDGER: u8 = 3;
 
 /// A slot's sum.
 #[derive(Debug, Clone, Copy)]
@@ -107,6 +114,46 @@ impl Numbers {
         match self {
             Self::Plain(plain) => plain.magnitude(),
             Self::Undoable(ledgers) => ledgers.magnitude(),
+        }
+    }
+
+    /// Appends a slot's sum.
+    pub(super) fn write(&self, slot: usize, out: &mut Vec<u8>) {
+        match self.get(slot) {
+            Sum::Empty => out.push(EMPTY),
+            Sum::Int(sum) => {
+                out.push(INT);
+                put_i64(out, sum);
+            }
+            Sum::Exact(sum) => {
+                out.push(EXACT);
+                sum.write(out);
+            }
+            Sum::Undoable(ledger) => {
+                out.push(LEDGER);
+                ledger.write(out);
+            }
+        }
+    }
+
+    /// Makes a fresh slot hold the sum that was written.
+    pub(super) fn read(&mut self, slot: usize, stored: &mut Stored<'_>) -> Read<()> {
+        match (self, stored.byte()?) {
+            (Self::Plain(_), EMPTY) => Ok(()),
+            (Self::Plain(plain), INT) => {
+                plain.add_int(slot, stored.i64()?);
+                Ok(())
+            }
+            (Self::Plain(plain), EXACT) => {
+                let sum = ExactSum::read(stored)?;
+                plain.change_exact(slot, |held| *held = sum);
+                Ok(())
+            }
+            (Self::Undoable(ledgers), LEDGER) => {
+                ledgers.put(slot, Ledger::read(stored)?);
+                Ok(())
+            }
+            _ => Err(Malformed::new("a sum")),
         }
     }
 

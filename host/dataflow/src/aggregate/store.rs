@@ -6,6 +6,7 @@
 use std::fmt::Debug;
 
 use tidegate_types::batch::index;
+use tidegate_types::stored::{Read, Stored};
 use tidegate_types::{Batch, Column, ValueRef};
 
 use super::Additions;
@@ -19,7 +20,9 @@ use super::prepared::{Input, Selection};
 ///    of time and arrival by it.
 /// 4. `merge` leaves `from` as it is. The two are never one slot.
 /// 5. `bytes` is cheap enough to be called once per batch.
-/// 6. `undo` takes rows back, whether or not they were added: `finish` shows what the rows added less those taken back
+/// 6. `write` appends what a slot holds, and `read` makes a fresh slot hold it: from then on both show the same, whatever is
+///    added, merged or taken back. What `read` is given are the bytes of one `write`, all of them, or malformed ones.
+/// 7. `undo` takes rows back, whether or not they were added: `finish` shows what the rows added less those taken back
 ///    make. Only stores that were made for it are asked to.
 pub(super) trait Store: Debug + Send {
     fn reserve(&mut self, slots: usize);
@@ -30,6 +33,8 @@ pub(super) trait Store: Debug + Send {
     }
     fn merge(&mut self, into: usize, from: usize);
     fn finish(&mut self, slots: &[u32]) -> Column;
+    fn write(&self, slot: usize, out: &mut Vec<u8>);
+    fn read(&mut self, slot: usize, stored: &mut Stored<'_>) -> Read<()>;
     fn bytes(&self) -> u64;
 }
 

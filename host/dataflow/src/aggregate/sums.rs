@@ -6,8 +6,9 @@
 
 use std::ops::Range;
 
-use tidegate_types::batch::index;
+use tidegate_types::batch::{index, index32};
 use tidegate_types::column::ColumnBuilder;
+use tidegate_types::stored::{Read, Stored};
 use tidegate_types::{Column, ValueRef};
 
 use super::numbers::{Numbers, Sum};
@@ -139,6 +140,18 @@ impl Store for Sums {
             });
         }
         column.finish()
+    }
+
+    fn write(&self, slot: usize, out: &mut Vec<u8>) {
+        self.numbers.write(slot, out);
+    }
+
+    fn read(&mut self, slot: usize, stored: &mut Stored<'_>) -> Read<()> {
+        self.numbers.read(slot, stored)?;
+        // The bound is the sum of the distances of all slots, whose order does not matter.
+        let distance = self.part(index32(slot)).ints.unsigned_abs();
+        self.bound = self.bound.saturating_add(u64::try_from(distance).unwrap_or(u64::MAX));
+        Ok(())
     }
 
     fn bytes(&self) -> u64 {

@@ -4,10 +4,14 @@
 //! 32 bits, so that carries need passing on only now and then (the "small superaccumulator" of R. M. Neal, Fast exact
 //! summation using small and large superaccumulators, 2015). Order of additions and merges never matters.
 
+use tidegate_types::stored::{Malformed, Read, Stored, put_i64};
+
 /// 32-bit limbs from 2^-1074 to 2^1024, and 64 bits above for the number of additions.
 const LIMBS: usize = 68;
 const LIMB_BITS: usize = 32;
 const LIMB_MASK: i64 = 0xFFFF_FFFF;
+/// The highest limb stays far within this.
+const TOP_LIMB: i64 = 1 << 62;
 /// Where 2^0 stands.
 const ONE: i32 = 1074;
 /// Each addition moves a limb by less than 2^32, so that so many stay far below 2^63.
@@ -58,6 +62,24 @@ impl Superaccumulator {
         other.pass_carries();
         self.limbs.iter_mut().zip(other.limbs).for_each(|(limb, more)| *limb += more);
         self.pending = 1;
+    }
+
+    /// Appends the sum.
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let mut sum = self.clone();
+        sum.pass_carries();
+        sum.limbs.iter().for_each(|limb| put_i64(out, *limb));
+    }
+
+    /// The sum that was written.
+    pub(super) fn read(stored: &mut Stored<'_>) -> Read<Self> {
+        let mut sum = Self::new();
+        for (place, limb) in sum.limbs.iter_mut().enumerate() {
+            let value = stored.i64()?;
+            let within = if place == LIMBS - 1 { -TOP_LIMB..=TOP_LIMB } else { 0..=LIMB_MASK };
+            *limb = Some(value).filter(|value| within.contains(value)).ok_or(Malformed::new("a part of a sum"))?;
+        }
+        Ok(sum)
     }
 
     /// Whether the sum is zero.

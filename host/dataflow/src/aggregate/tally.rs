@@ -6,7 +6,8 @@
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use tidegate_types::key::encode_value;
+use tidegate_types::key::{decode_value, encode_value};
+use tidegate_types::stored::{Malformed, Read, Stored, put_bytes, put_i64, put_len};
 use tidegate_types::{Value, ValueRef};
 
 use super::store::{bytes, bytes_of};
@@ -93,6 +94,50 @@ impl<T: Copy + Default + PartialEq> Tallies<T> {
         self.slots[from] = Some(source);
     }
 
+    /// Appends a slot's table; nothing where there is none. `held` appends what is held for a value.
+    pub(super) fn write(&self, slot: usize, out: &mut Vec<u8>, held: impl Fn(&mut Vec<u8>, T)) {
+        let Some(tally) = self.get(slot) else { return };
+        put_len(out, tally.ints.len());
+        for (value, more) in &tally.ints {
+            put_i64(out, *value);
+            held(out, *more);
+        }
+        put_len(out, tally.others.len());
+        for (value, more) in &tally.others {
+            put_bytes(out, value);
+            held(out, *more);
+        }
+    }
+
+    /// Makes a fresh slot's table the one that was written. `held` reads what is held for a value.
+    pub(super) fn read(
+        &mut self,
+        slot: usize,
+        stored: &mut Stored<'_>,
+        mut held: impl FnMut(&mut Stored<'_>) -> Read<T>,
+    ) -> Read<()> {
+        if stored.is_empty() {
+            return Ok(());
+        }
+        let mut tally = Tally::default();
+        for _ in 0..stored.len()? {
+            let value = stored.i64()?;
+            tally.ints.insert(value, held(stored)?);
+        }
+        for _ in 0..stored.len()? {
+            let value = stored.bytes()?;
+            check(value)?;
+            tally.key_bytes += bytes(value.len());
+            let before = tally.others.insert(value.into(), held(stored)?);
+            if before.is_some() {
+                return Err(Malformed::new("values that differ"));
+            }
+        }
+        tally.charge(&mut self.held);
+        self.slots[slot] = Some(Box::new(tally));
+        Ok(())
+    }
+
     pub(super) fn get(&self, slot: usize) -> Option<&Tally<T>> {
         self.slots[slot].as_deref()
     }
@@ -155,4 +200,11 @@ impl<T> Tally<T> {
         self.charged = bytes_of::<Self>(1) + bytes(tables) + self.key_bytes;
         *held += self.charged;
     }
+}
+
+/// That the bytes are the encoding of one value.
+fn check(mut encoded: &[u8]) -> Read<()> {
+    let malformed = Malformed::new("the encoding of a value");
+    decode_value(&mut encoded).map_err(|_| malformed.clone())?;
+    if encoded.is_empty() { Ok(()) } else { Err(malformed) }
 }

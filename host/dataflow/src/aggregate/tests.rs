@@ -13,6 +13,7 @@ mod often;
 mod overflow;
 mod paper;
 mod properties;
+mod stored;
 mod undo;
 
 /// A record: its event time and a value per field of the schema.

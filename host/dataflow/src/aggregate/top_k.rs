@@ -4,6 +4,7 @@ use tidegate_formats::write_value;
 use tidegate_types::batch::index;
 use tidegate_types::column::ColumnBuilder;
 use tidegate_types::key::decode_value;
+use tidegate_types::stored::{Read, Stored, put_i64};
 use tidegate_types::{Column, Value, ValueRef};
 
 use super::store::{Rows, Store, bytes, bytes_of};
@@ -149,6 +150,15 @@ impl Store for TopK {
             }
         }
         column.finish()
+    }
+
+    /// What a pane has shown only says where to look first, and is not stored.
+    fn write(&self, slot: usize, out: &mut Vec<u8>) {
+        self.counts.write(slot, out, put_i64);
+    }
+
+    fn read(&mut self, slot: usize, stored: &mut Stored<'_>) -> Read<()> {
+        self.counts.read(slot, stored, |stored| stored.i64())
     }
 
     fn bytes(&self) -> u64 {

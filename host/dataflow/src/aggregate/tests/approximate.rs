@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 
+use super::stored::stored_again;
 use super::*;
 
 fn builtins() -> Builtins {
@@ -71,11 +72,13 @@ proptest! {
         add(&mut apart, 1, (first..size).filter(|value| value % stride == 0));
         add(&mut apart, 2, (first..size).filter(|value| value % stride != 0).rev());
         add(&mut apart, 3, (0..size).filter(|value| value % 3 == 0));
+        apart = stored_again(&apart, builtins(), 4);
         let mut rest: Vec<u32> = vec![0, 1, 2, 3];
         for (into, from) in merges {
             apart.merge(into, from);
             rest.retain(|slot| *slot != from);
         }
+        apart = stored_again(&apart, builtins(), 4);
         // Whatever the order of the three merges was, bring everything into slot 0.
         for slot in 1..4 {
             apart.merge(0, slot);

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::naive::{Item, pane};
+use super::stored::stored_again;
 use super::*;
 
 const SLOTS: usize = 4;
@@ -132,6 +133,15 @@ fn add(builtins: &mut Builtins, sequence: u64, records: &[(Record, u8)], calls: 
 /// The panes of all slots after the steps. `calls`: how many calls a batch's pairs are split into. `early`: whether panes
 /// are made after each step too.
 fn run(steps: &[Step], calls: usize, early: bool) -> Vec<Vec<Value>> {
+    run_with(steps, calls, |builtins| {
+        if early {
+            builtins.finish(&[0, 1, 2, 3]);
+        }
+    })
+}
+
+/// As [`run`]; `after` is called after each step.
+fn run_with(steps: &[Step], calls: usize, after: impl Fn(&mut Builtins)) -> Vec<Vec<Value>> {
     let mut builtins = builtins();
     builtins.reserve(SLOTS);
     let mut sequence = 0;
@@ -146,9 +156,7 @@ fn run(steps: &[Step], calls: usize, early: bool) -> Vec<Vec<Value>> {
             }
             Step::Reset(slot) => builtins.reset(u32::try_from(*slot).unwrap()),
         }
-        if early {
-            builtins.finish(&[0, 1, 2, 3]);
-        }
+        after(&mut builtins);
     }
     let columns = builtins.finish(&[0, 1, 2, 3]);
     (0..SLOTS).map(|slot| row(&columns, slot)).collect()
@@ -197,6 +205,19 @@ proptest! {
         prop_assert_eq!(run(&steps, 1, false), expected.clone());
         prop_assert_eq!(run(&steps, 1, true), expected.clone());
         prop_assert_eq!(run(&steps, 3, false), expected);
+    }
+
+    /// Stored and read back after each step, panes made or not.
+    #[test]
+    fn what_was_stored_goes_on_as_if_it_had_not_been(steps in steps()) {
+        let expected = run(&steps, 1, false);
+        let again = |before: &mut Builtins| *before = stored_again(before, builtins(), SLOTS);
+        prop_assert_eq!(run_with(&steps, 1, again), expected.clone());
+        let shown_and_again = |before: &mut Builtins| {
+            before.finish(&[0, 1, 2, 3]);
+            again(before);
+        };
+        prop_assert_eq!(run_with(&steps, 1, shown_and_again), expected);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::naive::{Item, pane};
+use super::stored::stored_again;
 use super::*;
 
 const SLOTS: usize = 3;
@@ -147,8 +148,8 @@ fn special_sum(items: &[Item]) -> Option<Value> {
     (!special.is_empty()).then(|| Value::Float(special.iter().sum()))
 }
 
-/// Runs the steps and compares after each, or at the end only.
-fn check(steps: &[Step], each: bool) -> Result<(), TestCaseError> {
+/// Runs the steps and compares after each, or at the end only. `again`: what is kept is stored and read back after each.
+fn check(steps: &[Step], each: bool, again: bool) -> Result<(), TestCaseError> {
     let mut builtins = undoing();
     let mut kept: Vec<Vec<Record>> = vec![Vec::new(); SLOTS];
     for (at, step) in steps.iter().enumerate() {
@@ -183,6 +184,9 @@ fn check(steps: &[Step], each: bool) -> Result<(), TestCaseError> {
                 kept[*slot].clear();
             }
         }
+        if again {
+            builtins = stored_again(&builtins, undoing(), SLOTS);
+        }
         if each || at + 1 == steps.len() {
             let columns = builtins.finish(&[0, 1, 2]);
             for (slot, rows) in kept.iter().enumerate() {
@@ -197,8 +201,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
     #[test]
     fn panes_show_what_the_rows_that_are_left_make(steps in steps()) {
-        check(&steps, true)?;
-        check(&steps, false)?;
+        check(&steps, true, false)?;
+        check(&steps, false, false)?;
+        check(&steps, true, true)?;
+        check(&steps, false, true)?;
     }
 
     /// As in a window that discards: a slot holds differences, in whatever order its rows came.
