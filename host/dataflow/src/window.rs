@@ -11,6 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use tidegate_pipeline::{Accumulation, Early, Late, WindowKind};
+use tidegate_state::Changes;
+use tidegate_types::stored::{Read, Stored};
 use tidegate_types::{Batch, Column, EventTime, Millis, NO_CLOCK, Progress, ProgressEntry, Watermark};
 
 use crate::OperatorError;
@@ -32,7 +34,9 @@ mod keys;
 mod refused;
 mod run;
 mod sliced;
+mod stored;
 mod table;
+mod tracked;
 mod unshown;
 
 pub(crate) use config::WindowConfig;
@@ -46,6 +50,7 @@ use refused::Refused;
 use run::{Cursor, Event, Run, RunStart};
 use sliced::Sliced;
 use table::{SlotRef, WindowTable};
+use tracked::{Listed, Tracker};
 use unshown::Unshown;
 
 /// The window operator of one subtask.
@@ -68,6 +73,9 @@ pub(crate) struct WindowOperator {
     clock: EventTime,
     /// The position of the event that is at work; 0 for a move of the wall clock.
     position: u32,
+    tracker: Tracker,
+    /// Windows (slots) that changed.
+    changed: Listed<u32>,
     run: Run,
     /// The batch that is at work, and where it goes on once the output was taken.
     paused: Option<(Box<Prep>, Cursor)>,
@@ -131,6 +139,8 @@ impl WindowOperator {
             watermark: Watermark::MIN,
             clock: NO_CLOCK,
             position: 0,
+            tracker: Tracker::new(config.max_parallelism),
+            changed: Listed::default(),
             run: Run::default(),
             paused: None,
             config,
@@ -192,9 +202,9 @@ impl WindowOperator {
             }
         }
         if let Some(identities) = &mut self.identities {
-            identities.expire(&mut self.keys, self.watermark);
+            identities.expire(&mut self.keys, &mut self.tracker, self.watermark);
         }
-        self.refused.expire(self.watermark);
+        self.refused.expire(&mut self.tracker, self.watermark);
         Ok(Work::Done)
     }
 
@@ -339,6 +349,34 @@ impl Operator for WindowOperator {
                 + self.sliced.as_ref().map_or(0, Sliced::bytes),
             ..StateSize::default()
         }
+    }
+
+    fn keep_changes(&mut self) {
+        self.tracker.start();
+    }
+
+    fn freeze(&mut self) {
+        self.freeze_all();
+    }
+
+    fn write(&mut self, entries: usize, changes: &mut Changes) -> bool {
+        self.write_frozen(entries, changes)
+    }
+
+    fn head(&self, out: &mut Vec<u8>) {
+        self.put_head(out);
+    }
+
+    fn restore_head(&mut self, head: &mut Stored<'_>) -> Read<()> {
+        self.read_head(head)
+    }
+
+    fn restore(&mut self, key: &[u8], value: &[u8]) -> Read<()> {
+        self.read_entry(key, value)
+    }
+
+    fn restored(&mut self) -> Read<()> {
+        self.end_restoring()
     }
 }
 

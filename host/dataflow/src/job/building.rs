@@ -219,7 +219,8 @@ impl Building<'_> {
             (OperatorSpec::Window(windowed), Opened::Window { aggregates, custom }) => {
                 let hooks = aggregates.pop_front().expect("hooks were opened for each subtask");
                 let undoes = takes_retractions(self.pipeline, operator);
-                let config = window_config(windowed, &inputs[0], uid, feeds, undoes);
+                let mut config = window_config(windowed, &inputs[0], uid, feeds, undoes);
+                config.max_parallelism = self.pipeline.max_parallelism;
                 Box::new(window_operator(config, hooks, custom.pop_front(), windowed, batch_rows))
             }
             (OperatorSpec::Join(join), Opened::Join(hooks)) => {
@@ -319,6 +320,7 @@ fn window_config(
         key_by: windowed.key_by.clone(),
         feeds,
         undoes,
+        max_parallelism: 1,
         operator,
     }
 }

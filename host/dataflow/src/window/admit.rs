@@ -85,7 +85,8 @@ impl WindowOperator {
         if let Some(identities) = &mut self.identities
             && !identity.is_null()
         {
-            let accepted = identities.accept(&mut self.keys, key, identity, batch.times[row]);
+            let time = batch.times[row];
+            let accepted = identities.accept(&mut self.keys, &mut self.tracker, key, identity, time);
             self.run.note(Undo::Accepted(accepted));
         }
         self.run.account.accepted += 1;
@@ -177,7 +178,7 @@ impl WindowOperator {
         slots: &[Option<u32>],
     ) -> Option<Condemned> {
         let undoes = prep.batch.is_retraction(row);
-        if undoes && self.refused.take(&prep.batch, row) {
+        if undoes && self.refused.take(&mut self.tracker, &prep.batch, row) {
             let detail = "the record that this one takes back was rejected".to_owned();
             return Some(Condemned::by_host(ARITHMETIC_OVERFLOW, detail));
         }
@@ -186,7 +187,8 @@ impl WindowOperator {
         }
         let aggregate = self.overflow(prep, row, key, target, slots)?;
         if self.config.undoes && !undoes {
-            self.refused.note(&prep.batch, row, target.last_end().saturating_add(self.config.lateness.0));
+            let gone = target.last_end().saturating_add(self.config.lateness.0);
+            self.refused.note(&mut self.tracker, &prep.batch, row, gone);
         }
         let detail = format!("the sum `{aggregate}` would leave the range of 64-bit integers");
         Some(Condemned::by_host(ARITHMETIC_OVERFLOW, detail))
@@ -247,7 +249,7 @@ impl WindowOperator {
     /// Puts an accepted row into its slice and notes the windows that have ended and that it fires.
     fn accept_slice(&mut self, row: usize, key: KeyId, target: SlicedTarget) {
         let Some(sliced) = &mut self.sliced else { return };
-        let slot = sliced.admit(&mut self.keys, &mut self.builtins, key, target, self.watermark);
+        let slot = sliced.admit(&mut self.keys, &mut self.builtins, &mut self.tracker, key, target, self.watermark);
         self.run.rows.push(index32(row));
         self.run.slots.push(slot);
         if sliced.is_unshown(target, self.watermark) {
@@ -266,6 +268,7 @@ impl WindowOperator {
         for hook in &mut self.hooks {
             hook.reserve(self.windows.capacity());
         }
+        self.opened(slot);
         self.run.note(Undo::Opened(slot));
         slot
     }
@@ -274,6 +277,7 @@ impl WindowOperator {
     fn touch(&mut self, slot: u32) -> u32 {
         let number = self.run.number;
         if self.windows.slot(slot).touched_in != number {
+            self.changing(slot);
             if self.run.keeps_journal() {
                 let before = self.windows.slot_mut(slot).saved();
                 self.run.note(Undo::Changed(slot, before));
@@ -301,6 +305,9 @@ impl WindowOperator {
         }
         standing.sort_by_key(|pane| pane.info.window);
         let past_end = self.watermark.reached(span.end);
+        if self.windows.slot(target).span != span {
+            self.renaming(target);
+        }
         let merged = self.windows.slot_mut(target);
         (merged.span, merged.fresh, merged.standing) = (span, fresh, standing);
         (merged.next_index, merged.past_end) = (0, past_end);
@@ -329,8 +336,9 @@ impl WindowOperator {
             (true, _, Late::EveryElement) => Some(Timing::Late),
             (false, Early::EveryElements(count), _) if fresh >= count => Some(Timing::Early),
             (true, _, Late::EveryProcessingTime(_)) | (false, Early::EveryProcessingTime(_), _) => {
-                let reference = self.windows.reference(slot);
-                self.awaiting.push(reference);
+                if !std::mem::replace(&mut self.windows.slot_mut(slot).awaits, true) {
+                    self.awaiting.push(self.windows.reference(slot));
+                }
                 None
             }
             _ => None,

@@ -103,13 +103,16 @@ impl WindowOperator {
         let mut fires = Vec::new();
         for reference in awaiting {
             let Some(slot) = self.windows.resolve(reference) else { continue };
-            let window = self.windows.slot(slot);
-            if window.fresh == 0 {
+            if self.windows.slot(slot).fresh == 0 {
+                self.windows.slot_mut(slot).awaits = false;
                 continue;
             }
+            let window = self.windows.slot(slot);
             let (due, timing) =
                 if window.past_end { (instant.late, Timing::Late) } else { (instant.early, Timing::Early) };
             if due {
+                self.changing(slot);
+                self.windows.slot_mut(slot).awaits = false;
                 fires.push(Fire { slot, timing, event: self.event() });
             } else {
                 self.awaiting.push(reference);
@@ -135,6 +138,7 @@ impl WindowOperator {
         let mut purges = Vec::new();
         for slot in due {
             let gone = self.windows.is_gone(slot, self.watermark);
+            self.changing(slot);
             let window = self.windows.slot_mut(slot);
             let timing = if window.past_end {
                 let last = matches!(self.config.late, Late::EveryProcessingTime(_)) && window.fresh > 0;
@@ -164,6 +168,7 @@ impl WindowOperator {
         due.sort_by_key(|slot| self.place_in_order(*slot));
         let ended: Vec<u32> = due.iter().copied().filter(|slot| !self.windows.slot(*slot).past_end).collect();
         for slot in &ended {
+            self.changing(*slot);
             self.windows.slot_mut(*slot).past_end = true;
         }
         let decided = self.decide(&ended, 0, self.watermark)?;
@@ -199,13 +204,15 @@ impl WindowOperator {
         if self.late() == Late::None && self.is_session() {
             out.account.unshown += self.windows.slot(slot).fresh;
         }
+        self.forgetting(slot);
         let hidden = std::mem::take(&mut self.windows.slot_mut(slot).hidden);
-        out.account.unshown += self.unshown.purged(hidden);
+        out.account.unshown += self.unshown.purged(hidden, &mut self.tracker);
         self.close(slot);
     }
 
     /// Frees a slot and its accumulators.
     pub(super) fn close(&mut self, slot: u32) {
+        self.forgetting(slot);
         self.windows.close(&mut self.keys, slot);
         self.builtins.reset(slot);
         for hook in &mut self.hooks {

@@ -81,7 +81,8 @@ impl WindowOperator {
         }
         let pairs: Vec<(u32, u32)> = self.run.rows.iter().copied().zip(self.run.slots.iter().copied()).collect();
         for record in pairs.chunk_by(|a, b| a.0 == b.0) {
-            let follow = self.unshown.follow(index32(record.len()));
+            let hash = self.keys.hash(self.windows.slot(record[0].1).key);
+            let follow = self.unshown.follow(index32(record.len()), hash);
             for (_, slot) in record {
                 self.windows.slot_mut(*slot).hidden.add(follow);
             }
@@ -117,7 +118,7 @@ impl WindowOperator {
                 Undo::Sessions(key, sessions) => *self.keys.sessions_mut(key) = sessions,
                 Undo::Accepted(accepted) => {
                     if let Some(identities) = &mut self.identities {
-                        identities.undo(&mut self.keys, &accepted);
+                        identities.undo(&mut self.keys, &mut self.tracker, &accepted);
                     }
                 }
             }

@@ -25,6 +25,8 @@ pub(crate) struct WindowConfig {
     pub(crate) feeds: bool,
     /// Whether rows may take earlier ones back.
     pub(crate) undoes: bool,
+    /// The number of key groups.
+    pub(crate) max_parallelism: u32,
     /// The operator's id in dead letters.
     pub(crate) operator: Arc<str>,
 }

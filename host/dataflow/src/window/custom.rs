@@ -150,4 +150,4 @@ fn windows_of(assignments: &Assignments, at: usize) -> Vec<WindowSpan> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(in crate::window) mod tests;

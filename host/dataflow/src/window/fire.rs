@@ -40,6 +40,9 @@ impl WindowOperator {
         if all.is_empty() {
             return Ok(Vec::new());
         }
+        for fire in all {
+            self.changing(fire.slot);
+        }
         let (fires, columns) = self.values(all, out)?;
         let emission = self.emitted(fires, columns, out)?;
         let infos: Vec<PaneInfo> = emission.fires.iter().map(|fire| self.pane_info(*fire)).collect();
@@ -72,7 +75,7 @@ impl WindowOperator {
         let window = self.windows.slot_mut(slot);
         window.fresh = 0;
         window.next_index += 1;
-        self.unshown.shown(std::mem::take(&mut window.hidden));
+        self.unshown.shown(std::mem::take(&mut window.hidden), &mut self.tracker);
         if self.config.accumulation == Accumulation::Discarding {
             self.builtins.reset(slot);
             for hook in &mut self.hooks {

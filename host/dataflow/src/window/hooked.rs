@@ -7,11 +7,12 @@ use std::sync::Arc;
 
 use tidegate_types::batch::{index, index32};
 use tidegate_types::hooks::{AggregateHook, Call, Cells, ComponentId, GuestFailure};
+use tidegate_types::stored::{Read, Stored};
 use tidegate_types::{Batch, Column, ColumnBuilder};
 
 use super::{Prep, WindowOperator};
 use crate::OperatorError;
-use crate::aggregate::HookAccumulators;
+use crate::aggregate::{HookAccumulators, put_framed};
 use crate::pacer::Pacer;
 use crate::reads::ReadColumns;
 use crate::side::Condemned;
@@ -71,6 +72,18 @@ impl HookedAggregate {
 
     pub(super) fn store(&mut self, updated: &Updated) {
         self.accumulators.scatter(&updated.slots, &updated.columns);
+    }
+
+    /// Appends a slot's accumulator after its length.
+    pub(super) fn write(&self, slot: u32, out: &mut Vec<u8>) {
+        put_framed(out, |out| self.accumulators.write(slot, out));
+    }
+
+    /// Makes a slot's accumulator the one that was written.
+    pub(super) fn read(&mut self, slot: u32, stored: &mut Stored<'_>) -> Read<()> {
+        let mut part = Stored::new(stored.bytes()?);
+        self.accumulators.read(slot, &mut part)?;
+        part.end()
     }
 
     pub(super) fn component(&self) -> &Arc<ComponentId> {

@@ -6,11 +6,15 @@
 use std::collections::BTreeMap;
 
 use hashbrown::HashTable;
+use tidegate_state::Changes;
 use tidegate_types::batch::{index, index32};
 use tidegate_types::key::encode_value;
+use tidegate_types::stored::{Malformed, Read, put_i64};
 use tidegate_types::{EventTime, Millis, ValueRef, Watermark, key_hash};
 
 use super::keys::{KeyId, KeyTable};
+use super::stored::{IDENTITY, VERSION};
+use super::tracked::{Listed, Mark, Tracker};
 
 #[derive(Debug)]
 pub(crate) struct Identities {
@@ -21,6 +25,7 @@ pub(crate) struct Identities {
     /// Entries by the time at which they are forgotten; stale where an identity was accepted again.
     due: BTreeMap<EventTime, Vec<u32>>,
     scratch: Vec<u8>,
+    changed: Listed<u32>,
     /// Bytes of the encoded values.
     encoded_bytes: usize,
 }
@@ -29,6 +34,8 @@ pub(crate) struct Identities {
 struct Identity {
     hash: u64,
     key: KeyId,
+    /// Whether it is stored as it is.
+    mark: Mark,
     encoded: Box<[u8]>,
     /// When it is forgotten: `t0 + h`; none for a free entry.
     until: Option<EventTime>,
@@ -41,6 +48,22 @@ pub(crate) struct Accepted {
     before: Option<EventTime>,
 }
 
+impl Identity {
+    fn put(&self, keys: &KeyTable, tracker: &Tracker, changes: &mut Changes) {
+        let value = |out: &mut Vec<u8>| {
+            out.push(VERSION);
+            put_i64(out, self.until.expect("it is there"));
+        };
+        changes.put(|key| self.put_key(keys, tracker, key), value);
+    }
+
+    fn put_key(&self, keys: &KeyTable, tracker: &Tracker, out: &mut Vec<u8>) {
+        tracker.put_prefix(out, IDENTITY, keys.hash(self.key));
+        out.extend_from_slice(keys.encoded(self.key));
+        out.extend_from_slice(&self.encoded);
+    }
+}
+
 impl Identities {
     pub(crate) fn new(horizon: Millis) -> Self {
         Self {
@@ -50,6 +73,7 @@ impl Identities {
             free: Vec::new(),
             due: BTreeMap::new(),
             scratch: Vec::new(),
+            changed: Listed::default(),
             encoded_bytes: 0,
         }
     }
@@ -63,14 +87,28 @@ impl Identities {
     }
 
     /// Remembers the value as accepted at `time`.
-    pub(crate) fn accept(&mut self, keys: &mut KeyTable, key: KeyId, value: ValueRef<'_>, time: EventTime) -> Accepted {
+    pub(super) fn accept(
+        &mut self,
+        keys: &mut KeyTable,
+        tracker: &mut Tracker,
+        key: KeyId,
+        value: ValueRef<'_>,
+        time: EventTime,
+    ) -> Accepted {
         let until = time.saturating_add(self.horizon.0);
         let (hash, found) = self.look_up(key, value);
         let (entry, before) = match found {
-            Some(entry) => (entry, self.entries[index(entry)].until.replace(until)),
+            Some(entry) => {
+                self.changing(keys, tracker, entry);
+                (entry, self.entries[index(entry)].until.replace(until))
+            }
             None => {
                 keys.retain(key);
-                (self.add(hash, key, until), None)
+                let entry = self.add(hash, key, until);
+                let mark = &mut self.entries[index(entry)].mark;
+                *mark = tracker.reused(*mark);
+                self.changing(keys, tracker, entry);
+                (entry, None)
             }
         };
         self.due.entry(until).or_default().push(entry);
@@ -78,23 +116,79 @@ impl Identities {
     }
 
     /// Takes an acceptance back; the latest first.
-    pub(crate) fn undo(&mut self, keys: &mut KeyTable, accepted: &Accepted) {
+    pub(super) fn undo(&mut self, keys: &mut KeyTable, tracker: &mut Tracker, accepted: &Accepted) {
         match accepted.before {
             Some(before) => self.entries[index(accepted.entry)].until = Some(before),
-            None => self.forget(keys, accepted.entry),
+            None => self.forget(keys, tracker, accepted.entry),
         }
     }
 
     /// Forgets what the watermark has passed.
-    pub(crate) fn expire(&mut self, keys: &mut KeyTable, watermark: Watermark) {
+    pub(super) fn expire(&mut self, keys: &mut KeyTable, tracker: &mut Tracker, watermark: Watermark) {
         while let Some(first) = self.due.first_entry().filter(|first| watermark.reached(*first.key())) {
             let (due, entries) = first.remove_entry();
             for entry in entries {
                 if self.entries[index(entry)].until == Some(due) {
-                    self.forget(keys, entry);
+                    self.forget(keys, tracker, entry);
                 }
             }
         }
+    }
+
+    /// An identity is about to change.
+    #[inline]
+    fn changing(&mut self, keys: &KeyTable, tracker: &mut Tracker, entry: u32) {
+        let identity = &self.entries[index(entry)];
+        if !tracker.is_listed(identity.mark) {
+            let mark = tracker.change(identity.mark, |tracker, changes| identity.put(keys, tracker, changes));
+            self.entries[index(entry)].mark = mark;
+            self.changed.push(entry);
+        }
+    }
+
+    /// What has changed is to be written as it is now.
+    pub(super) fn freeze(&mut self) {
+        self.changed.freeze();
+    }
+
+    /// Writes so many of the frozen identities. Returns how many less it looked at.
+    pub(super) fn write(&mut self, keys: &KeyTable, tracker: &Tracker, entries: usize, changes: &mut Changes) -> usize {
+        let mut left = entries;
+        while left > 0
+            && let Some(entry) = self.changed.pop()
+        {
+            left -= 1;
+            let identity = &mut self.entries[index(entry)];
+            if tracker.is_frozen(identity.mark) {
+                let is_there = identity.until.is_some();
+                identity.mark = if is_there { Mark::STORED } else { Mark::default() };
+                if is_there {
+                    identity.put(keys, tracker, changes);
+                }
+            }
+        }
+        left
+    }
+
+    /// Whether every frozen identity is written.
+    pub(super) fn is_written(&self) -> bool {
+        self.changed.is_done()
+    }
+
+    /// Remembers an identity that was stored.
+    pub(super) fn read(&mut self, keys: &mut KeyTable, key: KeyId, encoded: &[u8], until: EventTime) -> Read<()> {
+        self.scratch.clear();
+        self.scratch.extend_from_slice(&key.to_le_bytes());
+        self.scratch.extend_from_slice(encoded);
+        let (hash, found) = self.find(key);
+        if found.is_some() {
+            return Err(Malformed::new("identities that differ"));
+        }
+        keys.retain(key);
+        let entry = self.add(hash, key, until);
+        self.entries[index(entry)].mark = Mark::STORED;
+        self.due.entry(until).or_default().push(entry);
+        Ok(())
     }
 
     /// Bytes of the identities, of what finds them and of their timers.
@@ -112,6 +206,11 @@ impl Identities {
         self.scratch.clear();
         self.scratch.extend_from_slice(&key.to_le_bytes());
         encode_value(&mut self.scratch, value);
+        self.find(key)
+    }
+
+    /// The hash of what is in the scratch space, and its place.
+    fn find(&self, key: KeyId) -> (u64, Option<u32>) {
         let hash = key_hash(&self.scratch);
         let encoded = &self.scratch[size_of::<KeyId>()..];
         let found = self.table.find(hash, |entry| {
@@ -125,9 +224,10 @@ impl Identities {
     fn add(&mut self, hash: u64, key: KeyId, until: EventTime) -> u32 {
         let encoded: Box<[u8]> = self.scratch[size_of::<KeyId>()..].into();
         self.encoded_bytes += encoded.len();
-        let identity = Identity { hash, key, encoded, until: Some(until) };
+        let mut identity = Identity { hash, key, mark: Mark::default(), encoded, until: Some(until) };
         let entry = match self.free.pop() {
             Some(entry) => {
+                identity.mark = self.entries[index(entry)].mark;
                 self.entries[index(entry)] = identity;
                 entry
             }
@@ -141,7 +241,11 @@ impl Identities {
         entry
     }
 
-    fn forget(&mut self, keys: &mut KeyTable, entry: u32) {
+    fn forget(&mut self, keys: &mut KeyTable, tracker: &mut Tracker, entry: u32) {
+        let identity = &self.entries[index(entry)];
+        let put = |tracker: &Tracker, changes: &mut Changes| identity.put(keys, tracker, changes);
+        let mark = tracker.forget(identity.mark, put, |tracker, out| identity.put_key(keys, tracker, out));
+        self.entries[index(entry)].mark = mark;
         let identity = &mut self.entries[index(entry)];
         identity.until = None;
         self.encoded_bytes -= std::mem::take(&mut identity.encoded).len();

@@ -76,6 +76,11 @@ impl KeyTable {
         self.free.push(id);
     }
 
+    /// The key's hash.
+    pub(crate) fn hash(&self, id: KeyId) -> u64 {
+        self.entry(id).hash
+    }
+
     /// The key's bytes.
     pub(crate) fn encoded(&self, id: KeyId) -> &[u8] {
         &self.entry(id).encoded

@@ -18,6 +18,7 @@ use tidegate_windows::{WindowSpan, is_gone};
 
 use super::keys::{KeyId, KeyTable};
 use super::table::StandingPane;
+use super::tracked::{Mark, Tracker};
 use crate::aggregate::Builtins;
 
 mod due;
@@ -25,11 +26,14 @@ mod ending;
 mod grid;
 mod merge;
 mod overlap;
+mod stored;
 
 use due::Firings;
 use grid::Grid;
 use merge::Running;
 pub(super) use overlap::Overlap;
+use stored::Tracked;
+pub(super) use stored::With;
 
 /// The slices of all keys.
 #[derive(Debug)]
@@ -43,6 +47,7 @@ pub(super) struct Sliced {
     /// What an advance of the watermark has still to fire.
     firings: Option<Firings>,
     kept: Kept,
+    tracked: Tracked,
 }
 
 /// How much is kept, of all keys.
@@ -77,6 +82,8 @@ struct FiredWindow {
     span: WindowSpan,
     next_index: u64,
     standing: Vec<StandingPane>,
+    /// Whether it is stored as it is.
+    mark: Mark,
 }
 
 /// The numbers of accumulators in use.
@@ -127,6 +134,7 @@ impl Sliced {
             slots: Slots::default(),
             firings: None,
             kept: Kept::default(),
+            tracked: Tracked::default(),
         }
     }
 
@@ -152,6 +160,7 @@ impl Sliced {
         &mut self,
         keys: &mut KeyTable,
         builtins: &mut Builtins,
+        tracker: &mut Tracker,
         key: KeyId,
         target: SlicedTarget,
         watermark: Watermark,
@@ -164,13 +173,18 @@ impl Sliced {
             of_key.running.release(&mut self.slots, builtins);
         }
         let place = of_key.slices.partition_point(|slice| slice.span.start < target.slice.start);
-        if let Some(slice) = of_key.slices.get(place).filter(|slice| slice.span == target.slice) {
-            return slice.slot;
+        let found = of_key.slices.get(place).filter(|slice| slice.span == target.slice).map(|slice| slice.slot);
+        let slot = found.unwrap_or_else(|| {
+            let slot = self.slots.take(builtins);
+            of_key.slices.insert(place, Slice { span: target.slice, slot });
+            self.kept.slices += 1;
+            self.tracked.open(slot, key, target.slice.start, tracker);
+            slot
+        });
+        self.tracked.changing(slot, With { keys, builtins }, tracker);
+        if found.is_none() {
+            self.set_timer(key, watermark);
         }
-        let slot = self.slots.take(builtins);
-        of_key.slices.insert(place, Slice { span: target.slice, slot });
-        self.kept.slices += 1;
-        self.set_timer(key, watermark);
         slot
     }
 
@@ -234,7 +248,7 @@ impl KeySlices {
     fn fired(&mut self, span: WindowSpan) -> usize {
         let place = self.fired.partition_point(|fired| fired.span.end < span.end);
         if self.fired.get(place).is_none_or(|fired| fired.span != span) {
-            self.fired.insert(place, FiredWindow { span, next_index: 0, standing: Vec::new() });
+            self.fired.insert(place, FiredWindow { span, next_index: 0, standing: Vec::new(), mark: Mark::default() });
         }
         place
     }

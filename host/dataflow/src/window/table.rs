@@ -12,6 +12,7 @@ use tidegate_types::{EventTime, Millis, PaneInfo, Value, Watermark};
 use tidegate_windows::{WindowSpan, is_gone};
 
 use super::keys::{KeyId, KeyTable};
+use super::tracked::Mark;
 use super::unshown::Hidden;
 
 /// A record that was emitted and may have to be taken back.
@@ -45,6 +46,8 @@ pub(crate) struct Slot {
     pub(crate) next_index: u64,
     /// Whether the watermark has reached the end.
     pub(crate) past_end: bool,
+    /// Whether it is among those that wait for an instant of processing time.
+    pub(crate) awaits: bool,
     /// Under retracting: the records that stand, in order of their windows' start.
     pub(crate) standing: Vec<StandingPane>,
     /// Where a hook decides what is shown: the records that no pane of this window has shown.
@@ -54,6 +57,8 @@ pub(crate) struct Slot {
     pub(crate) fires_in: u64,
     live: bool,
     generation: u32,
+    /// Whether it is stored as it is.
+    pub(super) mark: Mark,
 }
 
 impl Slot {
@@ -65,10 +70,15 @@ impl Slot {
         saved
     }
 
-    /// Takes back what a run changed.
+    /// Takes back what a run changed. What is listed stays listed.
     pub(crate) fn restore(&mut self, saved: Self) {
         let hidden = std::mem::take(&mut self.hidden);
-        *self = Self { hidden, ..saved };
+        *self = Self { hidden, mark: self.mark, awaits: self.awaits, ..saved };
+    }
+
+    /// Whether there is a window.
+    pub(super) fn is_live(&self) -> bool {
+        self.live
     }
 }
 
@@ -150,17 +160,19 @@ impl WindowTable {
             fresh: 0,
             next_index: 0,
             past_end: watermark.reached(span.end),
+            awaits: false,
             standing: Vec::new(),
             hidden: Hidden::default(),
             touched_in: 0,
             fires_in: 0,
             live: true,
             generation: 0,
+            mark: Mark::default(),
         };
         let slot = match self.free.pop() {
             Some(slot) => {
-                let generation = self.slot(slot).generation;
-                *self.slot_mut(slot) = Slot { generation, ..fresh };
+                let Slot { generation, mark, .. } = *self.slot(slot);
+                *self.slot_mut(slot) = Slot { generation, mark, ..fresh };
                 slot
             }
             None => {

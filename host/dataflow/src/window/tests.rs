@@ -12,6 +12,7 @@ use crate::{Account, Job, JobHooks, JobOptions, SourcePartition};
 
 pub(in crate::window) mod bench;
 mod order;
+mod stored;
 mod undo;
 
 /// More windows of a record than an output holds panes.

@@ -39,11 +39,15 @@ fn all() -> Vec<Aggregate> {
 
 /// Those of them that take rows back.
 fn undoable() -> Vec<Aggregate> {
-    all().into_iter().filter(|aggregate| ["count", "sum", "avg", "distinct", "top"].contains(&aggregate.name())).collect()
+    all()
+        .into_iter()
+        .filter(|aggregate| ["count", "sum", "avg", "distinct", "top"].contains(&aggregate.name()))
+        .collect()
 }
 
 fn holding(mut builtins: Builtins, values: &[Value]) -> Builtins {
-    let records: Vec<Record> = (3..).zip(values).map(|(time, value)| Record { time, values: vec![value.clone()] }).collect();
+    let records: Vec<Record> =
+        (3..).zip(values).map(|(time, value)| Record { time, values: vec![value.clone()] }).collect();
     let batch = batch(&["v"], 9, &records);
     builtins.reserve(1);
     let prepared = builtins.prepare(&batch);

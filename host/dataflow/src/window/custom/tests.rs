@@ -9,4 +9,4 @@ mod job;
 mod model;
 mod order;
 mod random;
-mod script;
+pub(in crate::window) mod script;

@@ -6,7 +6,7 @@ use tidegate_windows::{WindowSpan, is_gone};
 
 use super::ending::Ending;
 use super::merge::Running;
-use super::{KeyId, KeyTable, Sliced, StandingPane};
+use super::{KeyId, KeyTable, Sliced, StandingPane, Tracker, With};
 use crate::aggregate::{Additions, Builtins};
 use crate::operator::OperatorOutput;
 use crate::window::fire::count_pane;
@@ -75,17 +75,28 @@ impl Sliced {
     }
 
     /// Forgets what is gone, and the key with its last slice and window.
-    fn forget(&mut self, key: KeyId, watermark: Watermark, keys: &mut KeyTable, builtins: &mut Builtins) {
+    fn forget(
+        &mut self,
+        key: KeyId,
+        watermark: Watermark,
+        keys: &mut KeyTable,
+        builtins: &mut Builtins,
+        tracker: &mut Tracker,
+    ) {
         let Some(mut of_key) = self.keys.remove(&key) else { return };
         let gone =
             of_key.slices.partition_point(|slice| is_gone(self.grid.last_end(slice.span), self.lateness, watermark));
         self.kept.slices -= gone;
         for slice in of_key.slices.drain(..gone) {
+            self.tracked.forgetting(slice.slot, With { keys, builtins }, tracker);
             self.slots.give_back(builtins, slice.slot);
         }
         let gone = of_key.fired.partition_point(|fired| is_gone(fired.span.end, self.lateness, watermark));
         self.kept.fired -= gone;
-        self.kept.standing_bytes -= of_key.fired.drain(..gone).map(|fired| bytes_of(&fired.standing)).sum::<usize>();
+        for mut fired in of_key.fired.drain(..gone) {
+            fired.forgetting(key, keys, tracker);
+            self.kept.standing_bytes -= bytes_of(&fired.standing);
+        }
         if of_key.slices.is_empty() && of_key.fired.is_empty() {
             of_key.running.release(&mut self.slots, builtins);
             keys.release(key);
@@ -121,7 +132,7 @@ impl WindowOperator {
                 more = firings.len() == PANES_AT_ONCE;
                 self.emit_sliced(&mut sliced, firings, out);
                 for key in left.handled.drain(..) {
-                    sliced.forget(key, self.watermark, &mut self.keys, &mut self.builtins);
+                    sliced.forget(key, self.watermark, &mut self.keys, &mut self.builtins, &mut self.tracker);
                 }
             }
             sliced.firings = more.then_some(left);
@@ -175,7 +186,9 @@ impl WindowOperator {
                 let before = of_key.fired.len();
                 let place = of_key.fired(firing.span);
                 sliced.kept.fired += of_key.fired.len() - before;
-                &mut of_key.fired[place]
+                let fired = &mut of_key.fired[place];
+                sliced.tracked.changing_fired(fired, firing.key, &self.keys, &mut self.tracker);
+                fired
             });
             let info = PaneInfo {
                 window: Some((firing.span.start, firing.span.end)),

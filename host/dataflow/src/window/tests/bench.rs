@@ -75,9 +75,10 @@ impl Shown {
 
 /// An operator at work, and what came out of it.
 pub(in crate::window) struct Bench {
-    operator: WindowOperator,
+    pub(in crate::window) operator: WindowOperator,
     schema: Arc<Schema>,
-    arrived: u64,
+    /// The arrival number of the next row.
+    pub(in crate::window) arrived: u64,
     pub(in crate::window) panes: Vec<Shown>,
     pub(in crate::window) sides: Vec<Side>,
     pub(in crate::window) account: Account,
@@ -114,6 +115,7 @@ pub(in crate::window) fn config(kind: WindowKind) -> WindowConfig {
         key_by: vec!["k".into()],
         feeds: true,
         undoes: false,
+        max_parallelism: 16,
         operator: "o".into(),
     }
 }
@@ -125,8 +127,12 @@ impl Bench {
 
     pub(in crate::window) fn with(config: WindowConfig, custom: Option<CustomWindows>) -> Self {
         let schema = Arc::clone(&config.schema);
+        Self::of(WindowOperator::new(config, Vec::new(), custom), schema)
+    }
+
+    pub(in crate::window) fn of(operator: WindowOperator, schema: Arc<Schema>) -> Self {
         Self {
-            operator: WindowOperator::new(config, Vec::new(), custom),
+            operator,
             schema,
             arrived: 0,
             panes: Vec::new(),

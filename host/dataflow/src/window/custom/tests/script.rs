@@ -10,47 +10,47 @@ use tidegate_types::hooks::{
 use tidegate_types::{Column, Field, Kind, PaneBatch, PaneOp, Timing, Value, ValueRef, Watermark};
 
 /// What a closure says; an error is the code of the failure that it brings about.
-pub(super) type Said<T> = Result<T, &'static str>;
+pub(in crate::window) type Said<T> = Result<T, &'static str>;
 
 type Closure<I, O> = Arc<dyn Fn(&I) -> Said<O> + Send + Sync>;
 
 /// A row to assign.
 #[derive(Debug, Clone)]
-pub(super) struct Row {
-    pub(super) time: i64,
-    pub(super) mark: String,
+pub(in crate::window) struct Row {
+    pub(in crate::window) time: i64,
+    pub(in crate::window) mark: String,
 }
 
 /// A window to decide about.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Asked {
-    pub(super) key: String,
-    pub(super) window: (i64, i64),
-    pub(super) count: u32,
-    pub(super) watermark: Watermark,
+pub(in crate::window) struct Asked {
+    pub(in crate::window) key: String,
+    pub(in crate::window) window: (i64, i64),
+    pub(in crate::window) count: u32,
+    pub(in crate::window) watermark: Watermark,
 }
 
 impl Asked {
     /// Whether the watermark has reached the window's end.
-    pub(super) fn has_ended(&self) -> bool {
+    pub(in crate::window) fn has_ended(&self) -> bool {
         self.watermark.reached(self.window.1)
     }
 }
 
 /// A pane to emit.
 #[derive(Debug, Clone)]
-pub(super) struct Shown {
-    pub(super) key: String,
-    pub(super) window: (i64, i64),
-    pub(super) timing: Timing,
-    pub(super) index: u64,
+pub(in crate::window) struct Shown {
+    pub(in crate::window) key: String,
+    pub(in crate::window) window: (i64, i64),
+    pub(in crate::window) timing: Timing,
+    pub(in crate::window) index: u64,
     /// The first aggregate.
-    pub(super) value: i64,
+    pub(in crate::window) value: i64,
 }
 
 /// What a hook is to say.
 #[derive(Clone)]
-pub(super) struct Script {
+pub(in crate::window) struct Script {
     assign: Closure<Row, Vec<(i64, i64)>>,
     decide: Option<Closure<Asked, Decision>>,
     emit: Option<Closure<Shown, Vec<String>>>,
@@ -61,36 +61,39 @@ pub(super) struct Script {
 
 impl Script {
     /// A hook that assigns windows.
-    pub(super) fn new(assign: impl Fn(&Row) -> Said<Vec<(i64, i64)>> + Send + Sync + 'static) -> Self {
+    pub(in crate::window) fn new(assign: impl Fn(&Row) -> Said<Vec<(i64, i64)>> + Send + Sync + 'static) -> Self {
         Self { assign: Arc::new(assign), decide: None, emit: None, fuel: 1 << 40, asked: Arc::default() }
     }
 
     /// A hook of windows of ten.
-    pub(super) fn tens() -> Self {
+    pub(in crate::window) fn tens() -> Self {
         Self::new(|row| Ok(vec![ten(row.time)]))
     }
 
-    pub(super) fn deciding(self, decide: impl Fn(&Asked) -> Said<Decision> + Send + Sync + 'static) -> Self {
+    pub(in crate::window) fn deciding(self, decide: impl Fn(&Asked) -> Said<Decision> + Send + Sync + 'static) -> Self {
         Self { decide: Some(Arc::new(decide)), ..self }
     }
 
-    pub(super) fn emitting(self, emit: impl Fn(&Shown) -> Said<Vec<String>> + Send + Sync + 'static) -> Self {
+    pub(in crate::window) fn emitting(
+        self,
+        emit: impl Fn(&Shown) -> Said<Vec<String>> + Send + Sync + 'static,
+    ) -> Self {
         Self { emit: Some(Arc::new(emit)), ..self }
     }
 
-    pub(super) fn with_fuel(self, fuel: u64) -> Self {
+    pub(in crate::window) fn with_fuel(self, fuel: u64) -> Self {
         Self { fuel, ..self }
     }
 
     /// What it was asked to decide since the last time, in order of key, window, watermark.
-    pub(super) fn take_asked(&self) -> Vec<Asked> {
+    pub(in crate::window) fn take_asked(&self) -> Vec<Asked> {
         let mut asked = std::mem::take(&mut *self.asked.lock().unwrap());
         asked.sort_by_key(|asked| (asked.key.clone(), asked.window, asked.watermark, asked.count));
         asked
     }
 
     /// The hook, opened.
-    pub(super) fn open(&self) -> Box<dyn WindowHook> {
+    pub(in crate::window) fn open(&self) -> Box<dyn WindowHook> {
         let reads = Reads { columns: vec![Field::typed("mark", Kind::Text, true)], times: true };
         let emits = self.emit.is_some();
         let output = if emits { vec![Field::typed("made", Kind::Text, false)] } else { Vec::new() };
@@ -104,7 +107,7 @@ impl Script {
 }
 
 /// The window of ten that holds a time.
-pub(super) fn ten(time: i64) -> (i64, i64) {
+pub(in crate::window) fn ten(time: i64) -> (i64, i64) {
     let start = time.div_euclid(10) * 10;
     (start, start + 10)
 }
