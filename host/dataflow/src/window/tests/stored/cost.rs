@@ -4,6 +4,14 @@ use std::time::{Duration, Instant};
 
 use super::*;
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is measured is real time, and only ratios within a run are asserted"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
+
 /// Rounds of rows that go to so many windows each of which is touched again and again.
 fn rounds(rounds: usize) -> Vec<Round> {
     const KEYS: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
@@ -23,7 +31,7 @@ fn time(rounds: &[Round], keeps: bool) -> Duration {
     if keeps {
         bench.operator.keep_changes();
     }
-    let start = Instant::now();
+    let start = now();
     rounds.iter().for_each(|round| bench.round(&round.rows, &round.entries));
     start.elapsed()
 }
@@ -49,24 +57,28 @@ fn a_freeze_takes_no_time_and_a_write_little() {
     let case = Case::plain(config(tumbling(10)));
     let mut bench = case.bench();
     bench.operator.keep_changes();
-    let start = Instant::now();
+    let start = now();
     for from in (0..WINDOWS).step_by(10_000) {
         let rows: Vec<Row> = (from..from + 10_000).map(|n| row(n - from, "k", i64::from(n) * 10, 1)).collect();
         bench.round(&rows, &[]);
     }
     let filling = start.elapsed();
-    let start = Instant::now();
+    let start = now();
     bench.operator.freeze();
     let freezing = start.elapsed();
-    let (mut longest, mut written, mut done) = (Duration::ZERO, 0, false);
+    let (mut calls, mut written, mut done) = (Vec::new(), 0, false);
     while !done {
         let mut changes = Changes::default();
-        let start = Instant::now();
+        let start = now();
         done = bench.operator.write(512, &mut changes);
-        longest = longest.max(start.elapsed());
+        calls.push(start.elapsed());
         written += changes.len();
     }
-    eprintln!("500,000 windows: filled in {filling:?}, frozen in {freezing:?}, at most {longest:?} a write of 512");
+    calls.sort_unstable();
+    let (usual, longest) = (calls[calls.len() / 2], calls[calls.len() - 1]);
+    eprintln!(
+        "500,000 windows: filled in {filling:?}, frozen in {freezing:?}; 512 written in {usual:?}, at most {longest:?}"
+    );
     assert_eq!(written, 500_000);
     assert!(freezing.as_secs_f64() < filling.as_secs_f64() / 100.0, "{freezing:?} of {filling:?}");
 }
