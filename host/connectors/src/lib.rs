@@ -13,7 +13,7 @@ pub mod stop;
 pub use files::{
     FileResultSink, FileSideSink, FileSourceConfig, Input, OpenOutput, Output, open_files, refuse_overlaps,
 };
-pub use log::{Lag, LogResultSink, LogSideSink, LogSource, ReadPositions, SideByOperator, Start};
+pub use log::{Lag, LogResultSink, LogSideSink, LogSource, ReadPositions, SideByOperator, Start, Transactional};
 pub use position::{PartitionPosition, SourcePosition, StreamPosition};
 pub use sink::{Prepared, ResultSink, SideSink, SinkError};
 pub use source::{ErrorKind, Source, SourceBatch, SourceError};

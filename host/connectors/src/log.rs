@@ -6,6 +6,8 @@ mod resume;
 mod side;
 mod sink;
 mod source;
+mod surplus;
+mod transactional;
 mod writer;
 
 pub use by_operator::SideByOperator;
@@ -13,6 +15,7 @@ pub use positions::{Lag, ReadPositions};
 pub use side::LogSideSink;
 pub use sink::LogResultSink;
 pub use source::{LogSource, Start};
+pub use transactional::Transactional;
 
 #[cfg(test)]
 mod tests;

@@ -4,13 +4,14 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
 use tidegate_log::{LogError, PartitionInfo, StreamId, StreamInfo, StreamSpec, Watch};
 use tidegate_types::TenantId;
 
 use crate::error::OpenError;
 use crate::format::{keys, states};
+use crate::staging::Staging;
 use crate::store::Store;
 
 /// All streams.
@@ -27,7 +28,14 @@ pub(crate) struct Stream {
     pub(crate) number: u64,
     pub(crate) spec: StreamSpec,
     pub(crate) watch: Arc<Watch>,
-    partitions: RwLock<Vec<PartitionInfo>>,
+    state: RwLock<State>,
+}
+
+/// What changes of a stream.
+#[derive(Debug)]
+struct State {
+    partitions: Vec<PartitionInfo>,
+    staging: Arc<Staging>,
 }
 
 impl Catalog {
@@ -48,6 +56,7 @@ impl Catalog {
             };
             let partitions = (0..spec.partitions).map(load).collect::<Result<_, _>>()?;
             let stream = Stream::new(id.clone(), number, spec, partitions);
+            stream.publish_staging(Staging::load(store, &id, number)?);
             streams.insert(id, Arc::new(stream));
             iterator.next();
         }
@@ -95,7 +104,8 @@ impl Catalog {
 
 impl Stream {
     pub(crate) fn new(id: StreamId, number: u64, spec: StreamSpec, partitions: Vec<PartitionInfo>) -> Self {
-        Self { id, number, spec, watch: Arc::default(), partitions: RwLock::new(partitions) }
+        let state = RwLock::new(State { partitions, staging: Arc::default() });
+        Self { id, number, spec, watch: Arc::default(), state }
     }
 
     pub(crate) fn info(&self) -> StreamInfo {
@@ -103,17 +113,27 @@ impl Stream {
     }
 
     pub(crate) fn partitions(&self) -> Vec<PartitionInfo> {
-        self.partitions.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.state().partitions.clone()
     }
 
-    /// Bytes of the records that it keeps.
+    fn state(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Its writers, transactions and holds.
+    pub(crate) fn staging(&self) -> Arc<Staging> {
+        Arc::clone(&self.state().staging)
+    }
+
+    /// Bytes of the records that it keeps, staged ones too.
     pub(crate) fn bytes(&self) -> u64 {
-        self.partitions.read().unwrap_or_else(PoisonError::into_inner).iter().map(|info| info.bytes).sum()
+        let state = self.state();
+        state.partitions.iter().map(|info| info.bytes).sum::<u64>() + state.staging.bytes()
     }
 
     pub(crate) fn partition(&self, partition: u32) -> Result<PartitionInfo, LogError> {
-        let partitions = self.partitions.read().unwrap_or_else(PoisonError::into_inner);
-        let found = usize::try_from(partition).ok().and_then(|place| partitions.get(place).copied());
+        let state = self.state();
+        let found = usize::try_from(partition).ok().and_then(|place| state.partitions.get(place).copied());
         found.ok_or_else(|| LogError::NoPartition {
             stream: self.id.clone(),
             partition,
@@ -123,6 +143,11 @@ impl Stream {
 
     /// What was written is durable: shows it.
     pub(crate) fn publish(&self, infos: Vec<PartitionInfo>) {
-        *self.partitions.write().unwrap_or_else(PoisonError::into_inner) = infos;
+        self.state.write().unwrap_or_else(PoisonError::into_inner).partitions = infos;
+    }
+
+    /// As `publish`.
+    pub(crate) fn publish_staging(&self, staging: Staging) {
+        self.state.write().unwrap_or_else(PoisonError::into_inner).staging = Arc::new(staging);
     }
 }

@@ -5,6 +5,7 @@
 
 pub(crate) mod chunk;
 pub(crate) mod keys;
+pub(crate) mod staged;
 pub(crate) mod states;
 
 /// The version of the whole: which families there are and what their keys are.

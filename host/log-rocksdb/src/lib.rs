@@ -13,6 +13,7 @@ mod queue;
 mod read;
 mod retain;
 mod rocks;
+mod staging;
 mod store;
 mod writer;
 

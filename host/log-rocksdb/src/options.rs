@@ -9,7 +9,8 @@ use rocksdb::{BlockBasedOptions, Cache, DBCompressionType, DBRecoveryMode, LogLe
 pub struct RocksOptions {
     /// Blocks that were read, kept for the next reader; bytes.
     pub cache_bytes: usize,
-    /// Records that are in the write-ahead log and not in a sorted file yet; bytes of one buffer. Up to 3 are held.
+    /// Records that are in the write-ahead log and not in a sorted file yet; bytes of one buffer. Up to 3 are held, and as many of
+    /// records of transactions.
     pub write_buffer_bytes: usize,
     /// Batches that wait for the writer; bytes. Beyond, `append` blocks.
     pub queue_bytes: usize,

@@ -9,7 +9,8 @@ use std::thread::{Builder, JoinHandle};
 
 use tidegate_log::read::Allowance;
 use tidegate_log::{
-    AppendBatch, Appended, Chunk, Created, ErrorKind, Log, LogError, Retained, StreamId, StreamInfo, StreamSpec, Watch,
+    AppendBatch, Appended, Begin, Chunk, Created, ErrorKind, Log, LogError, Retained, StagedTransaction, StreamId,
+    StreamInfo, StreamSpec, TransactionId, Watch,
 };
 use tidegate_types::{EventTime, TenantId};
 
@@ -22,7 +23,7 @@ use crate::queue::Queue;
 use crate::read::read;
 use crate::retain::{Cut, cuts};
 use crate::store::Store;
-use crate::writer::{Command, PartitionCommand, ReplyTo, StructureCommand, Writer};
+use crate::writer::{Act, Command, PartitionCommand, ReplyTo, StructureCommand, Writer};
 
 /// What a command takes in the queue beside its records.
 const COMMAND_BYTES: usize = 256;
@@ -84,17 +85,20 @@ impl RocksLog {
         self.ask(0, |reply| Command::Structure(command(reply)))
     }
 
+    fn transact(&self, stream: &Arc<Stream>, bytes: usize, act: Act) -> Result<u64, LogError> {
+        let stream = Arc::clone(stream);
+        self.ask_partition(bytes, |reply| PartitionCommand::Transact { stream, act, reply })
+    }
+
     fn retain_stream(&self, stream: &Arc<Stream>, now: EventTime) -> Result<Retained, LogError> {
         self.ask_structure(|reply| StructureCommand::Forget { stream: Arc::clone(stream), now, reply })?;
+        self.transact(stream, 0, Act::Expire(now))?;
         let cuts = cuts(&self.store, stream, now)?;
         if cuts.is_empty() {
             return Ok(Retained::default());
         }
-        self.ask_partition(0, |reply| PartitionCommand::Trim {
-            stream: Arc::clone(stream),
-            cuts: cuts.clone(),
-            reply,
-        })?;
+        let of = Arc::clone(stream);
+        let cuts = self.ask_partition(0, |reply| PartitionCommand::Trim { stream: of, cuts, reply })?;
         self.free(stream, &cuts);
         let count = |of: fn(&Cut) -> u64| cuts.iter().map(of).sum();
         Ok(Retained { records: count(|cut| cut.records), bytes: count(|cut| cut.bytes) })
@@ -187,6 +191,38 @@ impl Log for RocksLog {
     fn delete(&self, stream: &StreamId) -> Result<(), LogError> {
         let stream = self.catalog.get(stream)?;
         self.ask_structure(|reply| StructureCommand::Delete { stream, reply })
+    }
+
+    fn begin(&self, stream: &StreamId, begin: &Begin) -> Result<u64, LogError> {
+        self.transact(&self.catalog.get(stream)?, 0, Act::Begin(begin.clone()))
+    }
+
+    fn stage(&self, stream: &StreamId, transaction: &TransactionId, batch: AppendBatch) -> Result<(), LogError> {
+        let stream = self.catalog.get(stream)?;
+        let batch = Prepared::of(&stream, batch)?;
+        self.transact(&stream, batch.size(), Act::Stage(transaction.clone(), batch)).map(drop)
+    }
+
+    fn commit_transaction(&self, stream: &StreamId, transaction: &TransactionId) -> Result<(), LogError> {
+        self.transact(&self.catalog.get(stream)?, 0, Act::Commit(transaction.clone())).map(drop)
+    }
+
+    fn abort_transaction(&self, stream: &StreamId, transaction: &TransactionId) -> Result<(), LogError> {
+        self.transact(&self.catalog.get(stream)?, 0, Act::Abort(transaction.clone())).map(drop)
+    }
+
+    fn transactions(&self, stream: &StreamId) -> Result<Vec<StagedTransaction>, LogError> {
+        Ok(self.catalog.get(stream)?.staging().transactions())
+    }
+
+    fn hold(&self, stream: &StreamId, holder: &str, offsets: Option<&[u64]>) -> Result<(), LogError> {
+        let stream = self.catalog.get(stream)?;
+        self.transact(&stream, 0, Act::Hold(holder.to_owned(), offsets.map(<[u64]>::to_vec))).map(drop)
+    }
+
+    fn holds(&self, stream: &StreamId) -> Result<Vec<(String, Vec<u64>)>, LogError> {
+        let staging = self.catalog.get(stream)?.staging();
+        Ok(staging.holds.iter().map(|(holder, offsets)| (holder.clone(), offsets.to_vec())).collect())
     }
 
     fn watch(&self, stream: &StreamId) -> Result<Arc<Watch>, LogError> {

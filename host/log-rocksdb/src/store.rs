@@ -16,6 +16,7 @@ use crate::options::{self, RocksOptions};
 const RECORDS: &str = "records";
 const METADATA: &str = "metadata";
 const PRODUCERS: &str = "producers";
+const STAGED: &str = "staged";
 
 /// The database.
 pub(crate) struct Store {
@@ -36,6 +37,7 @@ impl Store {
             // The database insists on a default family; nothing is in it.
             ColumnFamilyDescriptor::new("default", options::small(&cache)),
             ColumnFamilyDescriptor::new(RECORDS, options::records(options, &cache)),
+            ColumnFamilyDescriptor::new(STAGED, options::records(options, &cache)),
             ColumnFamilyDescriptor::new(METADATA, options::small(&cache)),
             ColumnFamilyDescriptor::new(PRODUCERS, options::small(&cache)),
         ];
@@ -80,6 +82,11 @@ impl Store {
 
     pub(crate) fn producers(&self) -> &ColumnFamily {
         self.family(PRODUCERS)
+    }
+
+    /// The records of transactions.
+    pub(crate) fn staged(&self) -> &ColumnFamily {
+        self.family(STAGED)
     }
 
     fn family(&self, name: &str) -> &ColumnFamily {

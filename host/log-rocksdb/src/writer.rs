@@ -10,13 +10,14 @@
 mod group;
 mod producers;
 mod structure;
+mod transactions;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use tidegate_log::{Appended, Created, LogError, StreamId, StreamSpec};
+use tidegate_log::{Appended, Begin, Created, LogError, StreamId, StreamSpec, TransactionId};
 use tidegate_types::EventTime;
 
 use crate::catalog::{Catalog, Stream};
@@ -50,9 +51,40 @@ pub(crate) enum Command {
 
 /// A command that changes how far partitions are.
 pub(crate) enum PartitionCommand {
-    Append { stream: Arc<Stream>, batch: Prepared, reply: ReplyTo<Appended> },
-    Seal { stream: Arc<Stream>, partition: Option<u32>, reply: ReplyTo<()> },
-    Trim { stream: Arc<Stream>, cuts: Vec<Cut>, reply: ReplyTo<()> },
+    Append {
+        stream: Arc<Stream>,
+        batch: Prepared,
+        reply: ReplyTo<Appended>,
+    },
+    Seal {
+        stream: Arc<Stream>,
+        partition: Option<u32>,
+        reply: ReplyTo<()>,
+    },
+    /// Answers the cuts that were made: not those of what somebody has come to hold since they were decided.
+    Trim {
+        stream: Arc<Stream>,
+        cuts: Vec<Cut>,
+        reply: ReplyTo<Vec<Cut>>,
+    },
+    Transact {
+        stream: Arc<Stream>,
+        act: Act,
+        reply: ReplyTo<u64>,
+    },
+}
+
+/// What is done to a stream's writers, transactions and holds. The answer is a number.
+pub(crate) enum Act {
+    /// Answers the greatest committed number.
+    Begin(Begin),
+    /// The rest answer how many transactions it was about that were there.
+    Stage(TransactionId, Prepared),
+    Commit(TransactionId),
+    Abort(TransactionId),
+    /// Drops what is overdue at a time.
+    Expire(EventTime),
+    Hold(String, Option<Vec<u64>>),
 }
 
 /// A command that changes which streams and producers there are.
@@ -139,8 +171,10 @@ impl Writer {
             }
         }
         let (batch, changed) = group.finish();
+        changed.points().for_each(|(before, _)| tidegate_faults::reach(before));
         let written = self.write(batch);
         if written.is_ok() {
+            changed.points().for_each(|(_, after)| tidegate_faults::reach(after));
             changed.publish(&mut self.producers);
         }
         for answer in answers {

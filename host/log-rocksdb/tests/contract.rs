@@ -49,3 +49,10 @@ fn does_what_the_model_does_over_restarts() {
         contract::random(fresh(), seed);
     }
 }
+
+#[test]
+fn does_with_transactions_what_the_model_does_over_restarts() {
+    for seed in contract::seeds(12) {
+        contract::random_transactions(fresh(), seed);
+    }
+}

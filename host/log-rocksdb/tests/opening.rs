@@ -64,7 +64,7 @@ fn another_format_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     drop(open(folder.path()).unwrap());
     {
-        let families = ["default", "records", "metadata", "producers"];
+        let families = ["default", "records", "staged", "metadata", "producers"];
         let db = DB::open_cf(&Options::default(), folder.path(), families).unwrap();
         db.put_cf(db.cf_handle("metadata").unwrap(), b"f", [2]).unwrap();
     }
@@ -77,7 +77,7 @@ fn a_missing_partition_is_named() {
     let folder = tempfile::tempdir().unwrap();
     drop(filled(folder.path(), Retention::default()));
     {
-        let families = ["default", "records", "metadata", "producers"];
+        let families = ["default", "records", "staged", "metadata", "producers"];
         let db = DB::open_cf(&Options::default(), folder.path(), families).unwrap();
         db.delete_cf(db.cf_handle("metadata").unwrap(), b"p\0\0\0\0\0\0\0\x01\0\0\0\x01").unwrap();
     }
@@ -126,7 +126,7 @@ fn records_that_vanished_are_named() {
     let folder = tempfile::tempdir().unwrap();
     drop(filled(folder.path(), Retention::default()));
     {
-        let families = ["default", "records", "metadata", "producers"];
+        let families = ["default", "records", "staged", "metadata", "producers"];
         let db = DB::open_cf(&Options::default(), folder.path(), families).unwrap();
         let key = |last: u64| [&1_u64.to_be_bytes()[..], &1_u32.to_be_bytes(), &last.to_be_bytes()].concat();
         let records = db.cf_handle("records").unwrap();
@@ -218,7 +218,7 @@ fn damage_in_one_stream_does_not_keep_the_records_of_another() {
         }
     }
     {
-        let families = ["default", "records", "metadata", "producers"];
+        let families = ["default", "records", "staged", "metadata", "producers"];
         let db = DB::open_cf(&Options::default(), folder.path(), families).unwrap();
         let key = b"\0\0\0\0\0\0\0\x01\0\0\0\0\0\0\0\0\0\0\0\x01";
         assert!(db.get_cf(db.cf_handle("records").unwrap(), key).unwrap().is_some(), "the first stream's only chunk");

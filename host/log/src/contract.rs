@@ -10,6 +10,8 @@ mod operations;
 mod producers;
 mod retention;
 mod room;
+mod staging;
+mod transactions;
 
 use std::sync::Arc;
 
@@ -20,6 +22,7 @@ use crate::{AppendBatch, Appended, Log, LogError, Producer, Retention, StreamId,
 
 pub use chance::{Chance, seeds};
 pub use operations::random;
+pub use staging::random_transactions;
 
 /// A log under test.
 pub trait Subject {
@@ -34,7 +37,7 @@ pub type Make<'a> = &'a dyn Fn() -> Box<dyn Subject>;
 
 /// Runs every case, each on an empty log.
 pub fn run_all(make: Make<'_>) {
-    let lists = [cases::CASES, producers::CASES, retention::CASES, room::CASES, concurrent::CASES];
+    let lists = [cases::CASES, producers::CASES, retention::CASES, room::CASES, transactions::CASES, concurrent::CASES];
     for (name, case) in lists.into_iter().flatten() {
         println!("case: {name}");
         case(&mut *make());

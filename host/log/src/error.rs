@@ -3,6 +3,7 @@
 use crate::append::{MAX_BATCH_BYTES, MAX_BATCH_RECORDS, MAX_PRODUCER_BYTES};
 use crate::sequence::{MAX_PRODUCERS, MAX_TENANT_BYTES};
 use crate::stream::StreamId;
+use crate::transaction::{MAX_NAMES, TransactionId};
 
 /// What to do about an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,6 +107,96 @@ pub enum LogError {
         stream: StreamId,
         /// The partition.
         partition: u32,
+    },
+    /// A writer's or holder's name is empty or too long.
+    #[error("the {what}'s name has {bytes} bytes; give it 1 to {MAX_PRODUCER_BYTES}")]
+    InvalidName {
+        /// Writer or holder.
+        what: &'static str,
+        /// Its bytes.
+        bytes: usize,
+    },
+    /// A hold has not one offset for each partition.
+    #[error("stream {stream}: has {partitions} partitions, and {offsets} offsets are to be held; give one for each")]
+    InvalidHold {
+        /// The stream.
+        stream: StreamId,
+        /// Its partitions.
+        partitions: u32,
+        /// Offsets that were given.
+        offsets: usize,
+    },
+    /// Too many writers or holders are known.
+    #[error("stream {stream}: knows {MAX_NAMES} {what}s already; use names again, or make another stream")]
+    TooManyNames {
+        /// The stream.
+        stream: StreamId,
+        /// Writer or holder.
+        what: &'static str,
+    },
+    /// A newer start of the writer has begun.
+    #[error(
+        "stream {stream}, writer {writer}: start {newer} writes it now, and this is start {epoch}; nothing of this one is taken \
+         any more"
+    )]
+    Fenced {
+        /// The stream.
+        stream: StreamId,
+        /// The writer.
+        writer: String,
+        /// The start that asked.
+        epoch: u64,
+        /// The newest one.
+        newer: u64,
+    },
+    /// The writer's start has not begun.
+    #[error("stream {stream}, writer {writer}: start {epoch} has not begun; begin before anything is staged")]
+    NotBegun {
+        /// The stream.
+        stream: StreamId,
+        /// The writer.
+        writer: String,
+        /// The start that asked.
+        epoch: u64,
+    },
+    /// Something was to be staged under a number that is committed, or below one.
+    #[error(
+        "stream {stream}, writer {writer}: transaction {number} is not above {committed}, which is committed; go on above it"
+    )]
+    TransactionDone {
+        /// The stream.
+        stream: StreamId,
+        /// The writer.
+        writer: String,
+        /// What was asked for.
+        number: u64,
+        /// The greatest that is committed.
+        committed: u64,
+    },
+    /// A transaction is neither staged nor committed.
+    #[error(
+        "stream {stream}, writer {writer}: transaction {number} of start {epoch} is neither staged nor committed: it was \
+         aborted, or was staged for longer than its timeout; its records have to be written again",
+        writer = transaction.writer, number = transaction.number, epoch = transaction.epoch
+    )]
+    TransactionLost {
+        /// The stream.
+        stream: StreamId,
+        /// Which.
+        transaction: TransactionId,
+    },
+    /// A partition cannot be sealed while records wait in it for their commit.
+    #[error(
+        "stream {stream}, partition {partition}: cannot be sealed while writer {writer} has records staged in it; wait until \
+         they are committed or aborted"
+    )]
+    StillStaged {
+        /// The stream.
+        stream: StreamId,
+        /// The partition.
+        partition: u32,
+        /// The writer.
+        writer: String,
     },
     /// The producer has gone past this sequence.
     #[error(
@@ -244,13 +335,23 @@ impl LogError {
             | Self::BatchTooLarge { .. }
             | Self::RecordTooLong { .. }
             | Self::InvalidProducer { .. }
+            | Self::InvalidName { .. }
+            | Self::InvalidHold { .. }
             | Self::BeyondEnd { .. } => ErrorKind::Invalid,
             Self::NotFound { .. } | Self::NoPartition { .. } => ErrorKind::NotFound,
-            Self::Exists { .. } | Self::Sealed { .. } | Self::StaleSequence { .. } | Self::SequenceReused { .. } => {
-                ErrorKind::Conflict
-            }
-            Self::Gone { .. } => ErrorKind::Gone,
-            Self::TooManyProducers { .. } | Self::ProducersFull { .. } | Self::NoRoom { .. } => ErrorKind::Quota,
+            Self::Exists { .. }
+            | Self::Sealed { .. }
+            | Self::StillStaged { .. }
+            | Self::Fenced { .. }
+            | Self::NotBegun { .. }
+            | Self::TransactionDone { .. }
+            | Self::StaleSequence { .. }
+            | Self::SequenceReused { .. } => ErrorKind::Conflict,
+            Self::Gone { .. } | Self::TransactionLost { .. } => ErrorKind::Gone,
+            Self::TooManyNames { .. }
+            | Self::TooManyProducers { .. }
+            | Self::ProducersFull { .. }
+            | Self::NoRoom { .. } => ErrorKind::Quota,
             Self::Corrupt { .. } | Self::CorruptMetadata { .. } => ErrorKind::Corrupt,
             Self::Storage { .. } | Self::Stopped { .. } => ErrorKind::External,
         }

@@ -13,6 +13,7 @@ pub mod memory;
 pub mod read;
 pub mod sequence;
 pub mod stream;
+pub mod transaction;
 pub mod watch;
 
 pub use append::{AppendBatch, Appended, MAX_BATCH_BYTES, MAX_BATCH_RECORDS, OffsetRange, Producer};
@@ -21,4 +22,5 @@ pub use log::{Created, Log, Retained};
 pub use memory::MemoryLog;
 pub use read::{Chunk, Stored};
 pub use stream::{MAX_PARTITIONS, MAX_RECORD_BYTES, PartitionInfo, Retention, StreamId, StreamInfo, StreamSpec};
+pub use transaction::{Begin, StagedTransaction, TransactionId};
 pub use watch::Watch;

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use tidegate_types::{EventTime, TenantId};
 
-use crate::{AppendBatch, Appended, Chunk, LogError, StreamId, StreamInfo, StreamSpec, Watch};
+use crate::{
+    AppendBatch, Appended, Begin, Chunk, LogError, StagedTransaction, StreamId, StreamInfo, StreamSpec, TransactionId,
+    Watch,
+};
 
 /// Partitioned, replayable streams of records.
 ///
@@ -25,11 +28,16 @@ use crate::{AppendBatch, Appended, Chunk, LogError, StreamId, StreamInfo, Stream
 ///    with it. That is judged after repeats and in one step with the append: of batches at once as many are let in as fit.
 /// 7. **Retention** only ever drops a partition's oldest records, and only in `retain`. A reader of what was dropped gets
 ///    [`LogError::Gone`], never a gap.
+///    It drops nothing from a partition's least held offset on ([`Log::hold`]).
 /// 8. **Sealed** partitions take nothing more, for ever.
 /// 9. **Reads** see all that was acknowledged, and only what is durable: what a read saw stays. They never wait for a writer.
 /// 10. **Blocking.** Every method may block on the disk; `append` also while more is queued than the log holds. A call
 ///     cannot be cancelled.
 /// 11. **Deletion** frees the name. A stream that is made again under it is another one: offsets and sequences start anew.
+/// 12. **Transactions.** What was staged is durable and seen by nobody; a commit gives its records the next offsets of their
+///     partitions, each partition's in the order in which they were staged, and shows them all at once. Staged bytes count as
+///     kept for the room. A commit needs no room, and nothing can keep it from what is staged but the stream's deletion: a
+///     partition with staged records cannot be sealed.
 pub trait Log: Send + Sync + 'static {
     /// Makes a stream, or finds it with the same spec.
     ///
@@ -89,6 +97,50 @@ pub trait Log: Send + Sync + 'static {
     /// # Errors
     /// [`LogError::NotFound`].
     fn delete(&self, stream: &StreamId) -> Result<(), LogError>;
+
+    /// A writer starts: aborts what is staged of its lower epochs, and takes nothing of them any more. The greatest number that
+    /// it has committed; 0: none. Again with the same epoch: aborts nothing.
+    ///
+    /// # Errors
+    /// [`LogError::Fenced`] if a higher epoch has begun; [`LogError::InvalidName`]; [`LogError::TooManyNames`].
+    fn begin(&self, stream: &StreamId, begin: &Begin) -> Result<u64, LogError>;
+
+    /// Adds a batch to a transaction. Its producer's name is kept with the records, its sequence is not looked at.
+    ///
+    /// # Errors
+    /// As [`Log::append`]; [`LogError::NotBegun`], [`LogError::Fenced`], [`LogError::TransactionDone`].
+    fn stage(&self, stream: &StreamId, transaction: &TransactionId, batch: AppendBatch) -> Result<(), LogError>;
+
+    /// Shows a transaction's records. A transaction that is not staged and whose number is not above the writer's greatest
+    /// committed one was committed before: nothing happens.
+    ///
+    /// # Errors
+    /// [`LogError::TransactionLost`] if it is neither staged nor committed; [`LogError::Fenced`].
+    fn commit_transaction(&self, stream: &StreamId, transaction: &TransactionId) -> Result<(), LogError>;
+
+    /// Drops a transaction that is staged. One that is not: nothing happens.
+    ///
+    /// # Errors
+    /// [`LogError::NotFound`].
+    fn abort_transaction(&self, stream: &StreamId, transaction: &TransactionId) -> Result<(), LogError>;
+
+    /// What is staged, ascending by writer, epoch and number.
+    ///
+    /// # Errors
+    /// [`LogError::NotFound`].
+    fn transactions(&self, stream: &StreamId) -> Result<Vec<StagedTransaction>, LogError>;
+
+    /// From now on retention keeps everything from these offsets on, one for each partition; none: the holder lets go.
+    ///
+    /// # Errors
+    /// [`LogError::InvalidHold`], [`LogError::InvalidName`], [`LogError::TooManyNames`].
+    fn hold(&self, stream: &StreamId, holder: &str, offsets: Option<&[u64]>) -> Result<(), LogError>;
+
+    /// Who holds what, ascending by name.
+    ///
+    /// # Errors
+    /// [`LogError::NotFound`].
+    fn holds(&self, stream: &StreamId) -> Result<Vec<(String, Vec<u64>)>, LogError>;
 
     /// What moves whenever something happens to the stream. When the stream is deleted it moves for the last time.
     ///

@@ -5,14 +5,19 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use tidegate_types::{EventTime, TenantId};
 
 use crate::read::Allowance;
 use crate::sequence::{LastBatch, MAX_PRODUCERS, MAX_TENANT_BYTES, Sequenced, producer_bytes};
 use crate::{
-    AppendBatch, Appended, Chunk, Created, Log, LogError, OffsetRange, PartitionInfo, Producer, Retained, Retention,
-    Stored, StreamId, StreamInfo, StreamSpec, Watch,
+    AppendBatch, Appended, Begin, Chunk, Created, Log, LogError, OffsetRange, PartitionInfo, Producer, Retained,
+    Retention, StagedTransaction, Stored, StreamId, StreamInfo, StreamSpec, TransactionId, Watch,
 };
+
+mod staging;
+
+use staging::Staging;
 
 /// A [`Log`] in memory. "Durable" means: as long as this lives.
 #[derive(Debug, Default)]
@@ -25,6 +30,7 @@ struct Stream {
     spec: StreamSpec,
     partitions: Vec<Partition>,
     producers: BTreeMap<String, LastBatch>,
+    staging: Staging,
     watch: Arc<Watch>,
 }
 
@@ -56,6 +62,18 @@ impl MemoryLog {
     fn with<T>(&self, id: &StreamId, act: impl FnOnce(&mut Stream) -> Result<T, LogError>) -> Result<T, LogError> {
         act(self.streams().get_mut(id).ok_or_else(|| LogError::NotFound { stream: id.clone() })?)
     }
+
+    /// Does something with a stream, knowing what all streams of its tenant take.
+    fn with_used<T>(
+        &self,
+        id: &StreamId,
+        act: impl FnOnce(&mut Stream, Used) -> Result<T, LogError>,
+    ) -> Result<T, LogError> {
+        let mut streams = self.streams();
+        let of_tenant = streams.iter().filter(|(of, _)| of.tenant == id.tenant);
+        let used = of_tenant.fold(Used::default(), |used, (_, stream)| used.and(stream));
+        act(streams.get_mut(id).ok_or_else(|| LogError::NotFound { stream: id.clone() })?, used)
+    }
 }
 
 impl Log for MemoryLog {
@@ -84,11 +102,7 @@ impl Log for MemoryLog {
     }
 
     fn append(&self, stream: &StreamId, batch: AppendBatch) -> Result<Appended, LogError> {
-        let mut streams = self.streams();
-        let of_tenant = streams.iter().filter(|(id, _)| id.tenant == stream.tenant);
-        let used = of_tenant.fold(Used::default(), |used, (_, stream)| used.and(stream));
-        let found = streams.get_mut(stream).ok_or_else(|| LogError::NotFound { stream: stream.clone() })?;
-        found.append(stream, &batch, used)
+        self.with_used(stream, |found, used| found.append(stream, &batch, used))
     }
 
     fn read(
@@ -111,6 +125,10 @@ impl Log for MemoryLog {
 
     fn seal(&self, stream: &StreamId, partition: Option<u32>) -> Result<(), LogError> {
         self.with(stream, |found| {
+            if let Some(partition) = partition {
+                found.partition(stream, partition)?;
+            }
+            found.staging.check_seal(stream, partition)?;
             match partition {
                 Some(partition) => found.partition(stream, partition)?.info.sealed = true,
                 None => found.partitions.iter_mut().for_each(|part| part.info.sealed = true),
@@ -123,9 +141,10 @@ impl Log for MemoryLog {
     fn retain(&self, now: EventTime) -> Result<Retained, LogError> {
         let mut retained = Retained::default();
         for stream in self.streams().values_mut() {
-            for partition in &mut stream.partitions {
-                partition.retain(stream.spec.retention, now, &mut retained);
+            for (place, partition) in stream.partitions.iter_mut().enumerate() {
+                partition.retain(stream.spec.retention, now, stream.staging.held(place), &mut retained);
             }
+            stream.staging.expire(now);
             stream.producers.retain(|_, last| !last.is_idle(now));
         }
         Ok(retained)
@@ -135,6 +154,37 @@ impl Log for MemoryLog {
         let removed = self.streams().remove(stream);
         removed.ok_or_else(|| LogError::NotFound { stream: stream.clone() })?.watch.wake();
         Ok(())
+    }
+
+    fn begin(&self, stream: &StreamId, begin: &Begin) -> Result<u64, LogError> {
+        self.with(stream, |found| found.staging.begin(stream, begin))
+    }
+
+    fn stage(&self, stream: &StreamId, transaction: &TransactionId, batch: AppendBatch) -> Result<(), LogError> {
+        self.with_used(stream, |found, used| found.stage(stream, transaction, &batch, used))
+    }
+
+    fn commit_transaction(&self, stream: &StreamId, transaction: &TransactionId) -> Result<(), LogError> {
+        self.with(stream, |found| found.commit(stream, transaction))
+    }
+
+    fn abort_transaction(&self, stream: &StreamId, transaction: &TransactionId) -> Result<(), LogError> {
+        self.with(stream, |found| {
+            found.staging.abort(transaction);
+            Ok(())
+        })
+    }
+
+    fn transactions(&self, stream: &StreamId) -> Result<Vec<StagedTransaction>, LogError> {
+        self.with(stream, |found| Ok(found.staging.transactions()))
+    }
+
+    fn hold(&self, stream: &StreamId, holder: &str, offsets: Option<&[u64]>) -> Result<(), LogError> {
+        self.with(stream, |found| found.staging.hold(stream, found.spec.partitions, holder, offsets))
+    }
+
+    fn holds(&self, stream: &StreamId) -> Result<Vec<(String, Vec<u64>)>, LogError> {
+        self.with(stream, |found| Ok(found.staging.holds()))
     }
 
     fn watch(&self, stream: &StreamId) -> Result<Arc<Watch>, LogError> {
@@ -148,6 +198,7 @@ impl Stream {
             spec: spec.clone(),
             partitions: (0..spec.partitions).map(|_| Partition::default()).collect(),
             producers: BTreeMap::new(),
+            staging: Staging::default(),
             watch: Arc::default(),
         }
     }
@@ -179,21 +230,27 @@ impl Stream {
         Ok(None)
     }
 
+    /// Whether none of a batch's partitions is sealed.
+    fn check_open(&mut self, stream: &StreamId, parts: &[(u32, Vec<Bytes>)]) -> Result<(), LogError> {
+        for (partition, _) in parts {
+            if self.partition(stream, *partition)?.info.sealed {
+                return Err(LogError::Sealed { stream: stream.clone(), partition: *partition });
+            }
+        }
+        Ok(())
+    }
+
     fn append(&mut self, stream: &StreamId, batch: &AppendBatch, used: Used) -> Result<Appended, LogError> {
         batch.check(stream, &self.spec)?;
         if let Some(again) = self.judge(stream, batch, used)? {
             return Ok(again);
         }
         let parts = batch.by_partition();
-        for (partition, _) in &parts {
-            if self.partition(stream, *partition)?.info.sealed {
-                return Err(LogError::Sealed { stream: stream.clone(), partition: *partition });
-            }
-        }
+        self.check_open(stream, &parts)?;
         batch.have_room(stream, used.records)?;
         let mut ranges = Vec::new();
         for (partition, records) in parts {
-            let (first, count) = self.partition(stream, partition)?.append(records, batch);
+            let (first, count) = self.partition(stream, partition)?.append(stored(records, batch));
             ranges.push(OffsetRange { partition, first, count });
         }
         let appended = Appended { ranges, ingest_time: batch.ingest_time, repeated: false };
@@ -211,32 +268,36 @@ impl Used {
         let of_producers = stream.producers.keys().map(|name| producer_bytes(name, stream.spec.partitions));
         self.producers += of_producers.sum::<u64>();
         self.records += stream.partitions.iter().map(|partition| partition.info.bytes).sum::<u64>();
+        self.records += stream.staging.bytes();
         self
     }
 }
 
+/// A batch's records as they are kept; their offsets are not known yet.
+fn stored(records: Vec<Bytes>, batch: &AppendBatch) -> Vec<Stored> {
+    let producer: Arc<str> = batch.producer.name.as_str().into();
+    let ingest_time = batch.ingest_time;
+    let stored = |bytes| Stored { offset: 0, ingest_time, producer: Arc::clone(&producer), bytes };
+    records.into_iter().map(stored).collect()
+}
+
 impl Partition {
     /// Appends records: the first one's offset, and how many.
-    fn append(&mut self, records: Vec<bytes::Bytes>, batch: &AppendBatch) -> (u64, u64) {
-        let producer: Arc<str> = batch.producer.name.as_str().into();
+    fn append(&mut self, records: Vec<Stored>) -> (u64, u64) {
         let first = self.info.end;
-        for bytes in records {
-            self.info.bytes += bytes.len() as u64;
-            self.records.push_back(Stored {
-                offset: self.info.end,
-                ingest_time: batch.ingest_time,
-                producer: Arc::clone(&producer),
-                bytes,
-            });
+        for record in records {
+            self.info.bytes += record.bytes.len() as u64;
+            self.info.last_ingest = Some(record.ingest_time);
+            self.records.push_back(Stored { offset: self.info.end, ..record });
             self.info.end += 1;
         }
-        self.info.last_ingest = Some(batch.ingest_time);
         (first, self.info.end - first)
     }
 
-    fn retain(&mut self, retention: Retention, now: EventTime, retained: &mut Retained) {
+    /// Drops the oldest records, none from `held` on.
+    fn retain(&mut self, retention: Retention, now: EventTime, held: u64, retained: &mut Retained) {
         while let Some(oldest) = self.records.front() {
-            if !retention.drops(self.info.bytes, oldest.ingest_time, now) {
+            if oldest.offset >= held || !retention.drops(self.info.bytes, oldest.ingest_time, now) {
                 return;
             }
             let len = oldest.bytes.len() as u64;

@@ -151,9 +151,16 @@ impl From<LogError> for Problem {
             LogError::Sealed { .. } => Self::new(codes::STREAM_SEALED, text),
             LogError::StaleSequence { .. } => Self::new(codes::SEQUENCE_TOO_LOW, text),
             LogError::SequenceReused { .. } => Self::new(codes::SEQUENCE_REUSED, text),
-            LogError::TooManyProducers { .. } | LogError::ProducersFull { .. } | LogError::NoRoom { .. } => {
-                Self::new(codes::QUOTA_EXCEEDED, text)
-            }
+            LogError::StillStaged { .. }
+            | LogError::Fenced { .. }
+            | LogError::NotBegun { .. }
+            | LogError::TransactionDone { .. }
+            | LogError::TransactionLost { .. } => Self::new(codes::CONFLICT, text),
+            LogError::InvalidName { .. } | LogError::InvalidHold { .. } => Self::invalid("body", text),
+            LogError::TooManyProducers { .. }
+            | LogError::ProducersFull { .. }
+            | LogError::TooManyNames { .. }
+            | LogError::NoRoom { .. } => Self::new(codes::QUOTA_EXCEEDED, text),
             LogError::Gone { .. } => Self::new(codes::OFFSET_NOT_KEPT, text),
             LogError::BeyondEnd { .. } => Self::new(codes::OFFSET_OUT_OF_RANGE, text).at_path("from"),
             LogError::Corrupt { .. } | LogError::CorruptMetadata { .. } => Self::internal(text),

@@ -10,10 +10,11 @@ use tidegate_log::{Log, StreamId};
 use tidegate_types::key::encode_value;
 use tidegate_types::{Clock, key_hash};
 
+use super::transactional::Transactional;
 use super::writer::Writer;
-use crate::sink::{SideSink, SinkError};
+use crate::sink::{Prepared, SideSink, SinkError};
 
-/// Side records into a stream. `flush` returns once they are durable.
+/// Side records into a stream. `flush` returns once they are durable, also where they are only staged.
 ///
 /// What says of a record that it was too long must not stop the job for being too long itself: where the stream does not
 /// take the record, `record` is null and `detail` says how long it was.
@@ -42,6 +43,15 @@ impl LogSideSink {
         self.writer.bound(room);
         self
     }
+
+    /// Stages what is written, as this writer: it is seen once the checkpoint is committed that it was prepared for. `recover`
+    /// MUST come before the first write. A sink that is dropped leaves what is staged to the writer's next start, which aborts
+    /// it.
+    #[must_use]
+    pub fn transactional(mut self, writer: Transactional) -> Self {
+        self.writer.stage_as(writer);
+        self
+    }
 }
 
 impl SideSink for LogSideSink {
@@ -61,6 +71,18 @@ impl SideSink for LogSideSink {
 
     fn flush(&mut self) -> Result<(), SinkError> {
         self.writer.flush()
+    }
+
+    fn prepare(&mut self, checkpoint: u64) -> Result<Option<Prepared>, SinkError> {
+        self.writer.prepare(checkpoint)
+    }
+
+    fn commit(&mut self, checkpoint: u64) -> Result<(), SinkError> {
+        self.writer.commit(checkpoint)
+    }
+
+    fn recover(&mut self, prepared: Option<&Prepared>) -> Result<(), SinkError> {
+        self.writer.recover(prepared)
     }
 }
 

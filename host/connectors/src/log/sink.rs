@@ -11,10 +11,11 @@ use tidegate_log::{Log, StreamId};
 use tidegate_types::key::encode_value;
 use tidegate_types::{Clock, Column, PaneBatch, ResultFields, RowBatch, Stamping, key_hash};
 
+use super::transactional::Transactional;
 use super::writer::Writer;
-use crate::sink::{ResultSink, SinkError};
+use crate::sink::{Prepared, ResultSink, SinkError};
 
-/// An operator's results into a stream. `flush` returns once they are durable.
+/// An operator's results into a stream. `flush` returns once they are durable, also where they are only staged.
 pub struct LogResultSink {
     writer: Writer,
     encoder: ResultEncoder,
@@ -41,6 +42,15 @@ impl LogResultSink {
     #[must_use]
     pub fn within(mut self, room: u64) -> Self {
         self.writer.bound(room);
+        self
+    }
+
+    /// Stages what is written, as this writer: it is seen once the checkpoint is committed that it was prepared for. `recover`
+    /// MUST come before the first write. A sink that is dropped leaves what is staged to the writer's next start, which aborts
+    /// it.
+    #[must_use]
+    pub fn transactional(mut self, writer: Transactional) -> Self {
+        self.writer.stage_as(writer);
         self
     }
 
@@ -85,5 +95,17 @@ impl ResultSink for LogResultSink {
 
     fn flush(&mut self) -> Result<(), SinkError> {
         self.writer.flush()
+    }
+
+    fn prepare(&mut self, checkpoint: u64) -> Result<Option<Prepared>, SinkError> {
+        self.writer.prepare(checkpoint)
+    }
+
+    fn commit(&mut self, checkpoint: u64) -> Result<(), SinkError> {
+        self.writer.commit(checkpoint)
+    }
+
+    fn recover(&mut self, prepared: Option<&Prepared>) -> Result<(), SinkError> {
+        self.writer.recover(prepared)
     }
 }

@@ -15,6 +15,7 @@ use crate::{ResultSink, SideSink, SinkError, Source, SourceBatch, SourceError, S
 
 mod resuming;
 mod several;
+mod transactions;
 
 struct Fixed(EventTime);
 

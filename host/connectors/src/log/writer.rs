@@ -1,5 +1,7 @@
 //! Records on their way into a stream, appended in batches.
 //!
+//! A writer appends, or, where it is transactional, stages.
+//!
 //! Invariant: records are appended in the order in which they were put; `flush` returns once all of them are durable. Nothing
 //! is appended for which the stream's tenant has no room.
 
@@ -9,7 +11,8 @@ use bytes::Bytes;
 use tidegate_log::{AppendBatch, Log, LogError, Producer, StreamId};
 use tidegate_types::Clock;
 
-use crate::sink::SinkError;
+use super::transactional::{Transaction, Transactional};
+use crate::sink::{Prepared, SinkError};
 
 /// So many bytes are held back before they are appended.
 const HELD_BYTES: usize = 256 << 10;
@@ -27,6 +30,7 @@ pub(super) struct Writer {
     held: Vec<(u32, Bytes)>,
     held_bytes: usize,
     room: Option<u64>,
+    transaction: Option<Transaction>,
 }
 
 impl Writer {
@@ -47,7 +51,14 @@ impl Writer {
             held: Vec::new(),
             held_bytes: 0,
             room: None,
+            transaction: None,
         })
+    }
+
+    /// From now on stages what is put, as this writer. `recover` MUST come before the first record.
+    pub(super) fn stage_as(&mut self, writer: Transactional) {
+        let partitions = usize::try_from(self.partitions).expect("at most 1,024");
+        self.transaction = Some(Transaction::new(writer, partitions));
     }
 
     /// Appends only what fits so many bytes, over all streams of the tenant.
@@ -73,6 +84,9 @@ impl Writer {
             let source = LogError::RecordTooLong { stream: stream.clone(), place: self.held.len(), bytes, limit };
             return Err(SinkError::Log { stream, source });
         }
+        if self.transaction.as_mut().is_some_and(|transaction| transaction.is_there(partition, &record)) {
+            return Ok(());
+        }
         self.held_bytes += record.len();
         self.held.push((partition, record));
         if self.held_bytes < HELD_BYTES && self.held.len() < HELD_RECORDS { Ok(()) } else { self.flush() }
@@ -87,7 +101,34 @@ impl Writer {
         self.held_bytes = 0;
         let batch =
             AppendBatch { records, ingest_time: self.clock.now(), producer: self.producer.clone(), room: self.room };
-        let appended = self.log.append(&self.stream, batch);
-        appended.map(drop).map_err(|source| SinkError::Log { stream: self.stream.clone(), source })
+        let put = match &mut self.transaction {
+            Some(transaction) => transaction.stage(&*self.log, &self.stream, batch),
+            None => self.log.append(&self.stream, batch).map(drop),
+        };
+        put.map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: LogError) -> SinkError {
+        SinkError::Log { stream: self.stream.clone(), source }
+    }
+
+    /// As [`ResultSink::prepare`](crate::ResultSink::prepare).
+    pub(super) fn prepare(&mut self, checkpoint: u64) -> Result<Option<Prepared>, SinkError> {
+        self.flush()?;
+        let Some(transaction) = &mut self.transaction else { return Ok(None) };
+        let prepared = transaction.prepare(&*self.log, &self.stream, checkpoint);
+        prepared.map(Some).map_err(|source| self.failed(source))
+    }
+
+    /// As [`ResultSink::commit`](crate::ResultSink::commit).
+    pub(super) fn commit(&mut self, checkpoint: u64) -> Result<(), SinkError> {
+        let Some(transaction) = &mut self.transaction else { return Ok(()) };
+        transaction.commit(&*self.log, &self.stream, checkpoint)
+    }
+
+    /// As [`ResultSink::recover`](crate::ResultSink::recover).
+    pub(super) fn recover(&mut self, prepared: Option<&Prepared>) -> Result<(), SinkError> {
+        let Some(transaction) = &mut self.transaction else { return Ok(()) };
+        transaction.recover(&*self.log, &self.stream, &self.producer.name, prepared)
     }
 }

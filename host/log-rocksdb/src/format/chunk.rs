@@ -4,8 +4,9 @@
 //! version 1 | kind 1 (records) | ingest time, 8 | producer's length, 1 | producer | count, 4 | length of each | bytes of each
 //! ```
 //!
-//! The time and the producer stand once: records of a chunk came in one batch. A value of another kind may later point to
-//! records that stand elsewhere (those of a transaction); its key is the same, so reading by offset stays one seek.
+//! The time and the producer stand once: records of a chunk came in one batch. A value of another kind points to
+//! records that stand elsewhere (those of a transaction); its key is the same, so reading by offset stays one seek. The records
+//! of a transaction are chunks too.
 
 use bytes::Bytes;
 use tidegate_types::EventTime;

@@ -58,6 +58,13 @@ impl Writer {
         batch.delete_range_cf(self.store.records(), first, beyond);
         batch.delete_range_cf(self.store.producers(), keys::producer(number, ""), keys::producer(number + 1, ""));
         batch.delete_range_cf(self.store.metadata(), keys::partition(number, 0), keys::partition(number + 1, 0));
+        let (first, beyond) = (keys::staged(number, 0, 0, 0), keys::staged(number + 1, 0, 0, 0));
+        batch.delete_range_cf(self.store.staged(), first, beyond);
+        for prefix in [keys::WRITERS, keys::TRANSACTIONS, keys::HOLDS] {
+            let [first, beyond] = [number, number + 1].map(|number| keys::of_stream(prefix, number, b""));
+            batch.delete_range_cf(self.store.metadata(), first, beyond);
+        }
+        batch.delete_cf(self.store.metadata(), keys::next_place(number));
         batch.delete_cf(self.store.metadata(), keys::stream(&stream.id));
         self.write(batch)?;
         self.catalog.remove(&stream.id);

@@ -30,13 +30,20 @@ fn does_what_the_model_does() {
 }
 
 #[test]
+fn does_with_transactions_what_the_model_does() {
+    for seed in contract::seeds(200) {
+        contract::random_transactions(fresh(), seed);
+    }
+}
+
+#[test]
 fn a_stream_knows_so_many_producers_and_no_more() {
     let log = MemoryLog::new();
     let stream = StreamId { tenant: "acme".parse().unwrap(), name: "events".parse().unwrap() };
     let spec = StreamSpec { partitions: 1, retention: Retention::default(), max_record_bytes: 1 };
     log.create(&stream, &spec).unwrap();
     let send = |name: String, sequence| {
-        let records = vec![(0, bytes::Bytes::from_static(b"a"))];
+        let records = vec![(0, Bytes::from_static(b"a"))];
         let producer = Producer { name, sequence: Some(sequence) };
         log.append(&stream, AppendBatch { records, ingest_time: 1, producer, room: None })
     };
