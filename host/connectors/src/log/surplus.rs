@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use tidegate_log::{ErrorKind, Log, LogError, StreamId};
-use tidegate_types::batch::index32;
+use tidegate_types::batch::{index, index32};
 use tidegate_types::key_hash;
 
 /// Records of one look.
@@ -18,9 +18,10 @@ const LOOK_BYTES: usize = 1 << 20;
 const SLACK: u64 = 1000;
 
 /// Where a writer's records begin that a checkpoint does not know.
-pub(super) struct Written<'a> {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Written {
     /// An offset of each partition before which it knows all.
-    pub(super) from: &'a [u64],
+    pub(super) from: Vec<u64>,
     /// So many of the writer's from there on it knows too.
     pub(super) own: Vec<u64>,
 }
@@ -29,22 +30,22 @@ pub(super) struct Written<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Surplus {
     records: BTreeMap<(u32, u64, usize), u64>,
+    /// What a checkpoint that is taken now knows of them.
+    written: Written,
+    /// So many were not written again yet.
+    missing: u64,
     /// So many records are still compared.
     left: u64,
 }
 
 impl Surplus {
     /// Reads what is there.
-    pub(super) fn find(
-        log: &dyn Log,
-        stream: &StreamId,
-        producer: &str,
-        written: &Written<'_>,
-    ) -> Result<Self, LogError> {
+    pub(super) fn find(log: &dyn Log, stream: &StreamId, producer: &str, written: Written) -> Result<Self, LogError> {
         let mut surplus = Self::default();
         for (place, (from, own)) in written.from.iter().zip(&written.own).enumerate() {
             let partition = index32(place);
             let (mut next, mut own) = (*from, *own);
+            // At each partition's end, or where it was dropped.
             loop {
                 let chunk = match log.read(stream, partition, next, LOOK_RECORDS, LOOK_BYTES) {
                     Ok(chunk) => chunk,
@@ -63,13 +64,14 @@ impl Surplus {
                 }
             }
         }
-        surplus.left = if surplus.records.is_empty() { 0 } else { 2 * surplus.left + SLACK };
+        surplus.left = if surplus.missing == 0 { 0 } else { 2 * surplus.missing + SLACK };
+        surplus.written = written;
         Ok(surplus)
     }
 
     fn add(&mut self, partition: u32, record: &[u8]) {
         *self.records.entry((partition, key_hash(record), record.len())).or_default() += 1;
-        self.left += 1;
+        self.missing += 1;
     }
 
     /// Whether a record is there: it counts once.
@@ -84,9 +86,18 @@ impl Surplus {
             *count -= u64::from(is_there);
             is_there
         });
-        if self.left == 0 {
-            self.records.clear();
+        if is_there {
+            self.missing -= 1;
+            self.written.own[index(partition)] += 1;
+        }
+        if self.left == 0 || self.missing == 0 {
+            *self = Self::default();
         }
         is_there
+    }
+
+    /// What a checkpoint that is taken now knows of what is there, if some of it was not written again yet.
+    pub(super) fn written(&self) -> Option<&Written> {
+        (self.left > 0).then_some(&self.written)
     }
 }

@@ -9,7 +9,7 @@
 use std::collections::VecDeque;
 
 use tidegate_log::{AppendBatch, Begin, Log, LogError, StreamId, TransactionId};
-use tidegate_types::stored::{Malformed, Read, Stored, put_len, put_u64};
+use tidegate_types::stored::{Malformed, Read, Stored, put_bool, put_len, put_u64};
 
 use super::surplus::{Surplus, Written};
 use crate::sink::{Prepared, SinkError};
@@ -56,8 +56,10 @@ struct Kept {
     epoch: u64,
     /// The greatest number that was used so far; 0: none.
     last: u64,
-    /// The end of each partition.
-    ends: Vec<u64>,
+    /// An offset of each partition: all that it knows stands before it, or waits, or is counted here.
+    from: Vec<u64>,
+    /// What it knows of what stands from there on, if the run was still writing again what is there.
+    again: Option<Vec<u64>>,
     waiting: Vec<Waiting>,
 }
 
@@ -103,9 +105,12 @@ impl Transaction {
             self.number = Some(number + 1);
             last = number;
         }
-        let ends = log.describe(stream)?.partitions.iter().map(|info| info.end).collect();
+        let (from, again) = match self.surplus.written() {
+            Some(Written { from, own }) => (from.clone(), Some(own.clone())),
+            None => (log.describe(stream)?.partitions.iter().map(|info| info.end).collect(), None),
+        };
         let waiting = self.waiting.iter().cloned().collect();
-        Ok(Kept { epoch: self.of.epoch, last, ends, waiting }.encode())
+        Ok(Kept { epoch: self.of.epoch, last, from, again, waiting }.encode())
     }
 
     pub(super) fn commit(&mut self, log: &dyn Log, stream: &StreamId, checkpoint: u64) -> Result<(), SinkError> {
@@ -136,10 +141,10 @@ impl Transaction {
         }
         let Transactional { writer, epoch, timeout_ms } = self.of.clone();
         let committed = log.begin(stream, &Begin { writer, epoch, timeout_ms }).map_err(failed)?;
-        if let Some(kept) = kept.filter(|kept| committed > kept.last) {
-            let written = Written { from: &kept.ends, own: kept.own() };
-            self.surplus = Surplus::find(log, stream, producer, &written).map_err(failed)?;
-        }
+        self.surplus = match kept.filter(|kept| committed > kept.last || kept.again.is_some()) {
+            Some(kept) => Surplus::find(log, stream, producer, kept.written()).map_err(failed)?,
+            None => Surplus::default(),
+        };
         self.number = Some(committed + 1);
         self.waiting.clear();
         self.staged.fill(0);
@@ -158,24 +163,26 @@ fn commit(log: &dyn Log, stream: &StreamId, id: &TransactionId, records: &[u64])
 }
 
 impl Kept {
-    /// Of each partition, the records from its end on that are this checkpoint's own.
-    fn own(&self) -> Vec<u64> {
+    /// What the checkpoint knows of what stands in the stream. What waits comes behind what is there already, so while that is
+    /// written again it is not counted.
+    fn written(&self) -> Written {
         let of = |place| self.waiting.iter().filter_map(|waiting| waiting.records.get(place)).sum();
-        (0..self.ends.len()).map(of).collect()
+        let waiting = || (0..self.from.len()).map(of).collect();
+        Written { from: self.from.clone(), own: self.again.clone().unwrap_or_else(waiting) }
     }
 
     fn encode(&self) -> Prepared {
         let mut out = vec![VERSION];
         put_u64(&mut out, self.epoch);
         put_u64(&mut out, self.last);
-        put_len(&mut out, self.ends.len());
-        self.ends.iter().for_each(|end| put_u64(&mut out, *end));
+        put_numbers(&mut out, &self.from);
+        put_bool(&mut out, self.again.is_some());
+        self.again.iter().for_each(|again| put_numbers(&mut out, again));
         put_len(&mut out, self.waiting.len());
         for Waiting { checkpoint, number, records } in &self.waiting {
             put_u64(&mut out, *checkpoint);
             put_u64(&mut out, *number);
-            put_len(&mut out, records.len());
-            records.iter().for_each(|records| put_u64(&mut out, *records));
+            put_numbers(&mut out, records);
         }
         Prepared(out)
     }
@@ -185,14 +192,23 @@ impl Kept {
         if stored.byte()? != VERSION {
             return Err(Malformed::new("what a sink of a stream prepared"));
         }
-        let (epoch, last, ends) = (stored.u64()?, stored.u64()?, numbers(&mut stored)?);
+        let (epoch, last, from) = (stored.u64()?, stored.u64()?, numbers(&mut stored)?);
+        let again = if stored.bool()? { Some(numbers(&mut stored)?) } else { None };
         let waiting = |stored: &mut Stored<'_>| {
             Ok(Waiting { checkpoint: stored.u64()?, number: stored.u64()?, records: numbers(stored)? })
         };
         let waiting = (0..stored.len()?).map(|_| waiting(&mut stored)).collect::<Read<_>>()?;
         stored.end()?;
-        Ok(Self { epoch, last, ends, waiting })
+        if again.as_ref().is_some_and(|again| again.len() != from.len()) {
+            return Err(Malformed::new("a number for each partition"));
+        }
+        Ok(Self { epoch, last, from, again, waiting })
     }
+}
+
+fn put_numbers(out: &mut Vec<u8>, numbers: &[u64]) {
+    put_len(out, numbers.len());
+    numbers.iter().for_each(|number| put_u64(out, *number));
 }
 
 fn numbers(stored: &mut Stored<'_>) -> Read<Vec<u64>> {
@@ -206,10 +222,16 @@ mod tests {
     #[test]
     fn what_a_checkpoint_keeps_is_a_stored_format() {
         let waiting = vec![Waiting { checkpoint: 7, number: 3, records: vec![0, 200] }];
-        let kept = Kept { epoch: 2, last: 3, ends: vec![1, 5], waiting };
+        let mut kept = Kept { epoch: 2, last: 3, from: vec![1, 5], again: None, waiting };
         let prepared = kept.encode();
-        assert_eq!(prepared.0, b"\x01\x02\x03\x02\x01\x05\x01\x07\x03\x02\0\xc8\x01");
-        assert_eq!((kept.own(), Kept::decode(&prepared)), (vec![0, 200], Ok(kept)));
+        assert_eq!(prepared.0, b"\x01\x02\x03\x02\x01\x05\0\x01\x07\x03\x02\0\xc8\x01");
+        assert_eq!(kept.written(), Written { from: vec![1, 5], own: vec![0, 200] });
+        assert_eq!(Kept::decode(&prepared).as_ref(), Ok(&kept));
+        kept.again = Some(vec![3, 4]);
+        let again = kept.encode();
+        assert_eq!(again.0, b"\x01\x02\x03\x02\x01\x05\x01\x02\x03\x04\x01\x07\x03\x02\0\xc8\x01");
+        assert_eq!(kept.written(), Written { from: vec![1, 5], own: vec![3, 4] });
+        assert_eq!(Kept::decode(&again), Ok(kept));
         for cut in 0..prepared.0.len() {
             assert!(Kept::decode(&Prepared(prepared.0[..cut].to_vec())).is_err(), "cut to {cut} bytes");
         }
