@@ -9,6 +9,7 @@
 mod crash {
     pub(crate) mod check;
     pub(crate) mod child;
+    pub(crate) mod transactions;
     pub(crate) mod work;
 }
 
@@ -17,6 +18,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crash::transactions::Checkpoints;
 use crash::work::{Ack, COUNTED, UNCOUNTED};
 use tidegate_log::contract::{Chance, seeds};
 
@@ -34,6 +36,7 @@ struct Memory {
     acks: Vec<Ack>,
     /// By counting producer: the next sequence to send.
     next: BTreeMap<String, u64>,
+    checkpoints: Checkpoints,
 }
 
 #[test]
@@ -47,7 +50,10 @@ fn acknowledged_records_survive_kills_once_and_in_order() {
             let acks = if chance.percent(15) { 0 } else { 1 + chance.below(150) };
             kill_after(folder.path(), round, acks, &mut memory);
             crash::check::check(folder.path(), &memory.acks);
+            memory.checkpoints.check(folder.path());
         }
+        println!("{} items committed in transactions", memory.checkpoints.committed);
+        assert!(memory.checkpoints.committed > 20, "the writer of transactions did something");
         assert!(memory.acks.len() > 100, "the rounds did something: {} acknowledgements", memory.acks.len());
         let repeated = memory.acks.iter().filter(|ack| ack.repeated).count();
         println!(
@@ -60,7 +66,8 @@ fn acknowledged_records_survive_kills_once_and_in_order() {
 
 /// Runs the child until it has acknowledged so many batches, then kills it.
 fn kill_after(folder: &Path, round: u32, acks: u64, memory: &mut Memory) {
-    let mut child = crash::child::command(folder, round, &memory.next).stdout(Stdio::piped()).spawn().unwrap();
+    let command = crash::child::command(folder, round, &memory.next, &memory.checkpoints);
+    let mut child = { command }.stdout(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut seen = 0;
     let mut killed = false;
@@ -68,6 +75,9 @@ fn kill_after(folder: &Path, round: u32, acks: u64, memory: &mut Memory) {
     for line in lines {
         let line = line.unwrap();
         assert!(!line.starts_with("error "), "{line}");
+        if memory.checkpoints.hear(&line) {
+            continue;
+        }
         if let Some(ack) = Ack::parse(&line) {
             seen += 1;
             if ack.producer.starts_with(COUNTED) {
@@ -88,9 +98,36 @@ fn kill_after(folder: &Path, round: u32, acks: u64, memory: &mut Memory) {
 }
 
 #[test]
+fn a_kill_at_each_point_of_a_transaction_loses_and_repeats_nothing() {
+    for seed in seeds(1) {
+        println!("seed {seed} (replay: SEED={seed})");
+        let folder = tempfile::tempdir().unwrap();
+        let (mut chance, mut checkpoints) = (Chance::of_seed(seed), Checkpoints::default());
+        let points = tidegate_faults::POINTS.iter().filter(|point| point.starts_with("transaction."));
+        for (round, point) in (0..).zip(points.cycle().take(4 * 6)) {
+            let fault = format!("{point}:{}", 1 + chance.below(20));
+            let mut command = crash::child::command(folder.path(), round, &BTreeMap::new(), &checkpoints);
+            let output = command.env("FAULT", &fault).output().unwrap();
+            assert!(!output.status.success(), "{fault} was not reached");
+            let text = String::from_utf8(output.stdout).unwrap();
+            assert!(
+                !text.contains("panicked") && output.stderr.is_empty(),
+                "{}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+            for line in text.lines() {
+                checkpoints.hear(line);
+            }
+            checkpoints.check(folder.path());
+        }
+        assert!(checkpoints.committed > 100, "{} items", checkpoints.committed);
+    }
+}
+
+#[test]
 fn a_failed_write_stops_the_log_and_loses_nothing_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
-    let inner = crash::child::command(folder.path(), 0, &BTreeMap::new());
+    let inner = crash::child::command(folder.path(), 0, &BTreeMap::new(), &Checkpoints::default());
     // Files may have 400 KiB: the write-ahead log reaches that in the middle of a write.
     let mut child = Command::new("sh");
     child.arg("-c").arg("trap '' XFSZ; ulimit -f 800; exec \"$@\"").arg("sh").arg(inner.get_program());

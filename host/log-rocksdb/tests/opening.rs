@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use rocksdb::{DB, Options};
 use tidegate_log::contract::Chance;
-use tidegate_log::{AppendBatch, ErrorKind, Log, LogError, Producer, Retention, StreamId, StreamSpec};
+use tidegate_log::{
+    AppendBatch, Begin, ErrorKind, Log, LogError, Producer, Retention, StreamId, StreamSpec, TransactionId,
+};
 use tidegate_log_rocksdb::{OpenError, RocksLog, RocksOptions};
 
 const RECORDS: u64 = 400;
@@ -47,7 +49,8 @@ fn files(path: &Path, extension: &str) -> Vec<PathBuf> {
 }
 
 fn size(path: &Path) -> u64 {
-    read_dir(path).unwrap().map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
+    // A file may go while this looks.
+    read_dir(path).unwrap().filter_map(|entry| entry.unwrap().metadata().ok()).map(|file| file.len()).sum()
 }
 
 #[test]
@@ -70,6 +73,88 @@ fn another_format_is_refused() {
     }
     let error = open(folder.path()).unwrap_err();
     assert!(matches!(error, OpenError::Format { found: 2, known: 1, .. }), "{error}");
+}
+
+#[test]
+fn a_log_from_before_transactions_is_read_and_takes_them() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(filled(folder.path(), Retention::default()));
+    {
+        let families = ["default", "records", "staged", "metadata", "producers"];
+        let mut db = DB::open_cf(&Options::default(), folder.path(), families).unwrap();
+        db.drop_cf("staged").unwrap();
+    }
+    let log = open(folder.path()).unwrap();
+    assert_eq!(log.read(&stream(), 1, 0, 1, 1).unwrap().records.len(), 1);
+    let end = log.describe(&stream()).unwrap().partitions[1].end;
+    log.begin(&stream(), &Begin { writer: "w".into(), epoch: 1, timeout_ms: None }).unwrap();
+    stage(&log, 1, Bytes::from_static(b"new"));
+    log.commit_transaction(&stream(), &transaction(1)).unwrap();
+    assert_eq!(log.read(&stream(), 1, end, 1, 1).unwrap().records[0].bytes, "new");
+}
+
+fn transaction(number: u64) -> TransactionId {
+    TransactionId { writer: "w".into(), epoch: 1, number }
+}
+
+fn stage(log: &RocksLog, number: u64, record: Bytes) {
+    let producer = Producer { name: "p".into(), sequence: None };
+    let batch = AppendBatch { records: vec![(1, record)], ingest_time: 1, producer, room: None };
+    log.stage(&stream(), &transaction(number), batch).unwrap();
+}
+
+#[test]
+fn transactions_that_are_aborted_or_dropped_give_their_space_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = open(folder.path()).unwrap();
+    let retention = Retention { bytes: Some(200_000), age_ms: None };
+    log.create(&stream(), &StreamSpec { partitions: 2, retention, max_record_bytes: 1 << 20 }).unwrap();
+    log.begin(&stream(), &Begin { writer: "w".into(), epoch: 1, timeout_ms: None }).unwrap();
+    let mut chance = Chance::of_seed(1);
+    let mut largest = [0, 0];
+    for number in 1..=400_u64 {
+        let noise: Vec<u8> = (0..12_500).flat_map(|_| chance.number().to_be_bytes()).collect();
+        stage(&log, number, noise.into());
+        if number % 4 == 0 {
+            log.commit_transaction(&stream(), &transaction(number)).unwrap();
+        } else {
+            log.abort_transaction(&stream(), &transaction(number)).unwrap();
+        }
+        log.retain(1).unwrap();
+        let of_half = &mut largest[usize::from(number > 200)];
+        *of_half = size(folder.path()).max(*of_half);
+    }
+    assert_eq!(log.describe(&stream()).unwrap().partitions[1].bytes, 200_000);
+    println!("40 MB went through, at most {largest:?} bytes in each half");
+    assert!(largest[1] < 20_000_000 && 10 * largest[1] < 12 * largest[0], "{largest:?} bytes");
+}
+
+#[test]
+fn a_transaction_whose_records_vanished_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    {
+        let log = filled(folder.path(), Retention::default());
+        log.begin(&stream(), &Begin { writer: "w".into(), epoch: 1, timeout_ms: None }).unwrap();
+        for _ in 0..3 {
+            stage(&log, 1, Bytes::from_static(b"new"));
+        }
+        log.commit_transaction(&stream(), &transaction(1)).unwrap();
+    }
+    {
+        let families = ["default", "records", "staged", "metadata", "producers"];
+        let db = DB::open_cf(&Options::default(), folder.path(), families).unwrap();
+        let staged = db.cf_handle("staged").unwrap();
+        let key = |last: u64| [&1_u64.to_be_bytes()[..], &[0; 8], &1_u32.to_be_bytes(), &last.to_be_bytes()].concat();
+        assert!(db.get_cf(staged, key(1)).unwrap().is_some(), "one record a key");
+        db.delete_cf(staged, key(1)).unwrap();
+    }
+    let log = open(folder.path()).unwrap();
+    let end = log.describe(&stream()).unwrap().partitions[1].end;
+    for from in [end - 3, end - 2] {
+        let error = log.read(&stream(), 1, from, 100, 1 << 20).unwrap_err();
+        assert!(matches!(&error, LogError::Corrupt { partition: 1, offset, .. } if *offset == end - 2), "{error}");
+    }
+    assert_eq!(log.read(&stream(), 1, end - 1, 1, 1).unwrap().records.len(), 1);
 }
 
 #[test]

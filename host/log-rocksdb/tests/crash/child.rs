@@ -10,22 +10,23 @@ use bytes::Bytes;
 use tidegate_log::{AppendBatch, Log, Producer};
 use tidegate_log_rocksdb::{RocksLog, RocksOptions};
 
+use super::transactions::{Checkpoints, write_on};
 use super::work::{Ack, COUNTED, UNCOUNTED, batch, kept, stream, trimmed};
 
 const PRODUCERS: u32 = 4;
 
 /// The command that runs this binary again as the child.
-pub(crate) fn command(folder: &Path, round: u32, next: &BTreeMap<String, u64>) -> Command {
+pub(crate) fn command(folder: &Path, round: u32, next: &BTreeMap<String, u64>, checkpoints: &Checkpoints) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["child", "--exact", "--ignored", "--nocapture", "--test-threads=1"]);
     command.env("LOG_FOLDER", folder).env("ROUND", round.to_string());
     let next: Vec<String> = next.iter().map(|(producer, sequence)| format!("{producer}={sequence}")).collect();
-    command.env("NEXT", next.join(","));
+    command.env("NEXT", next.join(",")).env("SAVED", checkpoints.last());
     command
 }
 
 #[expect(clippy::disallowed_methods, reason = "a child of a test is told what to do by its environment")]
-fn told(name: &str) -> String {
+pub(crate) fn told(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
@@ -41,11 +42,18 @@ pub(crate) fn run() {
     let (write_buffer_bytes, batches) =
         if told("FULL_DISK").is_empty() { (64 << 10, u64::MAX) } else { (16 << 20, 500) };
     let log = RocksLog::open(&folder, &RocksOptions { write_buffer_bytes, ..RocksOptions::default() }).unwrap();
+    let round = told("ROUND");
+    let start = round.parse().unwrap();
+    let fault = told("FAULT");
+    if !fault.is_empty() {
+        // One writer alone, so that the point is reached by it.
+        tidegate_faults::arm(&fault).unwrap();
+        return write_on(&log, start);
+    }
     log.create(&stream("kept"), &kept()).unwrap();
     log.create(&stream("trimmed"), &trimmed()).unwrap();
     let next = told("NEXT");
     let next: BTreeMap<&str, u64> = next.split(',').filter_map(|pair| pair.split_once('=')).map(number).collect();
-    let round = told("ROUND");
     std::thread::scope(|scope| {
         for place in 0..PRODUCERS {
             let (log, counted) = (&log, format!("{COUNTED}{place}"));
@@ -56,6 +64,7 @@ pub(crate) fn run() {
             scope.spawn(move || append_on(log, &uncounted, 0..batches));
         }
         scope.spawn(|| trim_on(&log, batches));
+        scope.spawn(|| write_on(&log, start));
     });
 }
 
@@ -80,7 +89,7 @@ fn append_on(log: &RocksLog, producer: &str, sequences: Range<u64>) {
 }
 
 /// One write, so that a line is there whole.
-fn say(line: &str) {
+pub(crate) fn say(line: &str) {
     let mut out = std::io::stdout().lock();
     out.write_all(line.as_bytes()).and_then(|()| out.flush()).expect("the parent reads");
 }
