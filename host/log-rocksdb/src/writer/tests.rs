@@ -128,3 +128,64 @@ fn a_stream_knows_so_many_producers_and_no_more() {
     }
     again.recv().unwrap().expect("one that is known goes on");
 }
+
+fn transact(bench: &mut Bench, act: Act) -> u64 {
+    let (reply, answer) = sync_channel(1);
+    let command = PartitionCommand::Transact { stream: Arc::clone(&bench.stream), act, reply };
+    bench.writer.gather(command, &mut VecDeque::new());
+    answer.recv().unwrap().unwrap()
+}
+
+fn staged(bench: &Bench, records: usize) -> Act {
+    let records = (0..records).map(|place| (u32::from(place % 2 == 1), Bytes::from(vec![b'x'; 100]))).collect();
+    let producer = Producer { name: "p".into(), sequence: None };
+    let batch = AppendBatch { records, ingest_time: 1, producer, room: None };
+    Act::Stage(transaction(), Prepared::of(&bench.stream, batch).unwrap())
+}
+
+fn transaction() -> TransactionId {
+    TransactionId { writer: "w".into(), epoch: 1, number: 1 }
+}
+
+#[test]
+fn a_commit_writes_one_small_value_for_each_partition_with_one_sync() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, syncs) = counting(folder.path());
+    let mut bench = Bench::new(store);
+    transact(&mut bench, Act::Begin(Begin { writer: "w".into(), epoch: 1, timeout_ms: None }));
+    for _ in 0..3 {
+        let act = staged(&bench, 10_000);
+        assert_eq!(transact(&mut bench, act), 1);
+    }
+    let before = syncs.count();
+    assert_eq!(transact(&mut bench, Act::Commit(transaction())), 1);
+    assert_eq!(syncs.count() - before, 1);
+    let store = &bench.writer.store;
+    let mut records = store.range(store.records(), b"", vec![0xff], true);
+    let mut lengths = Vec::new();
+    while let Some((_, value)) = records.item() {
+        lengths.push(value.len());
+        records.next();
+    }
+    assert_eq!(lengths, [18, 18], "3 MB of records are not written again");
+    assert_eq!(bench.stream.partition(1).unwrap().end, 15_000);
+}
+
+#[test]
+fn a_hold_that_comes_after_a_cut_was_decided_is_respected() {
+    let folder = tempfile::tempdir().unwrap();
+    let (store, _) = counting(folder.path());
+    let mut bench = Bench::new(store);
+    transact(&mut bench, Act::Begin(Begin { writer: "w".into(), epoch: 1, timeout_ms: None }));
+    let act = staged(&bench, 10);
+    transact(&mut bench, act);
+    transact(&mut bench, Act::Commit(transaction()));
+    transact(&mut bench, Act::Hold("job".into(), Some(vec![2, 5])));
+    let cut = |partition| Cut { partition, start: 3, records: 3, bytes: 300, staged: vec![(0, 3)] };
+    let (reply, answer) = sync_channel(1);
+    let (stream, cuts) = (Arc::clone(&bench.stream), vec![cut(0), cut(1)]);
+    bench.writer.gather(PartitionCommand::Trim { stream, cuts, reply }, &mut VecDeque::new());
+    assert_eq!(answer.recv().unwrap().unwrap(), [cut(1)]);
+    let starts = bench.stream.partitions().iter().map(|info| info.start).collect::<Vec<_>>();
+    assert_eq!(starts, [0, 3]);
+}
