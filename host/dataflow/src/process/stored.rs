@@ -12,7 +12,7 @@ use tidegate_types::key::decode_value;
 use tidegate_types::stored::{Malformed, Read, Stored, put_bool, put_bytes, put_i64, put_len, put_u64};
 use tidegate_types::{EventTime, Kind, Value, key_group, key_hash};
 
-use super::cell::{Cell, List, Map};
+use super::cell::Cell;
 use super::keys::{KeyId, KeyTable};
 use super::store::Store;
 use super::tracking::Saved;
@@ -236,7 +236,7 @@ impl Store {
             return Err(Malformed::new("the next piece of a list"));
         }
         if let Cell::Empty = self.cells[at] {
-            self.cells[at] = Cell::List(Box::new(List::default()));
+            self.cells[at] = Cell::List(Box::default());
         }
         let Cell::List(list) = &mut self.cells[at] else { return Err(Malformed::new("a list")) };
         list.rows = list.rows.checked_add(rows).ok_or(Malformed::new("a number of rows"))?;
@@ -262,7 +262,7 @@ impl Store {
         }
         self.check_rows(at, value.rest(), 1)?;
         if let Cell::Empty = self.cells[at] {
-            self.cells[at] = Cell::Map(Box::<Map>::default());
+            self.cells[at] = Cell::Map(Box::default());
         }
         let Cell::Map(map) = &mut self.cells[at] else { return Err(Malformed::new("a map")) };
         match map.set(map_key.into(), Some(value.rest().into())) {

@@ -149,6 +149,30 @@ fn a_join_that_is_cut_anywhere_gives_what_it_gives_uncut() {
     assert!(restores > 1000, "{restores} restores are too few to say anything");
 }
 
+/// Keeping changes costs next to nothing while nothing is frozen. Run by hand: it prints the ratio.
+#[test]
+#[ignore = "measures"]
+fn keeping_changes_costs_little() {
+    let join = interval(-3, 3, Matching::Full);
+    let row = |at: i64| if at % 2 == 0 { left(at % 97, at / 10, at) } else { right(at % 89, at / 10, at) };
+    let rounds: Vec<Vec<Event>> = (0..10)
+        .map(|round| (0..2_000).map(|at| row(round * 2_000 + at)).chain([Event::Watermark(round * 200)]).collect())
+        .collect();
+    let run = |keeps: bool| {
+        let mut operator = operator(&join, None);
+        if keeps {
+            operator.keep_changes();
+        }
+        #[allow(clippy::disallowed_methods, reason = "a ratio of times within one run")]
+        let start = std::time::Instant::now();
+        rounds.iter().for_each(|events| round(operator.as_mut(), events, 0, &mut new_ran()));
+        start.elapsed()
+    };
+    let least = |keeps: bool| (0..9).map(|_| run(keeps)).min().expect("nine runs");
+    let (off, on) = (least(false), least(true));
+    println!("on against off: {:.3}", on.as_secs_f64() / off.as_secs_f64());
+}
+
 fn checkpoint(join: &Join, script: Option<&Script>, events: &[Event]) -> Snapshot {
     let mut operators = Cut::opened(join, script, 1);
     let mut cutter = Cutter::new(&mut operators);

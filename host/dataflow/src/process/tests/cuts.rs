@@ -180,6 +180,30 @@ fn a_list_is_written_piece_by_piece() {
     assert_eq!(changes.iter().filter(|(_, value)| value.is_none()).count(), 5, "a cleared list is deleted");
 }
 
+/// Keeping changes costs next to nothing while nothing is frozen. Run by hand: it prints the ratio.
+#[test]
+#[ignore = "measures"]
+fn keeping_changes_costs_little() {
+    let ops = [Op::Sum, Op::Append, Op::Tag, Op::Remind, Op::Clear];
+    let rows: Vec<Event> = (0..2_000).map(|at| arrive(&format!("k{}", at % 97), ops[at % 5], 7, 0)).collect();
+    let run = |keeps: bool| {
+        let mut bench = bench(1, 1_000, [Some(1_000_000); 3]);
+        if keeps {
+            bench.operators[0].keep_changes();
+        }
+        #[allow(clippy::disallowed_methods, reason = "a ratio of times within one run")]
+        let start = std::time::Instant::now();
+        for _ in 0..5 {
+            bench.round(&rows);
+            bench.lines.clear();
+        }
+        start.elapsed()
+    };
+    let least = |keeps: bool| (0..9).map(|_| run(keeps)).min().expect("nine runs");
+    let (off, on) = (least(false), least(true));
+    println!("on against off: {:.3}", on.as_secs_f64() / off.as_secs_f64());
+}
+
 fn small() -> Snapshot {
     let mut bench = bench(1, 10, [Some(1_000); 3]);
     let mut cutter = Cutter::new(&mut bench.operators);
