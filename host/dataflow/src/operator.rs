@@ -55,6 +55,11 @@ pub trait Operator: Send {
     /// When the wall clock makes something due by itself, if anything waits for it.
     fn next_instant(&self) -> Option<EventTime>;
 
+    /// Whether the last [`Operator::advance_clock`] had no room for everything: it MUST be called again before anything else.
+    fn has_more(&self) -> bool {
+        false
+    }
+
     /// How much state it keeps.
     fn state(&self) -> StateSize;
 

@@ -293,6 +293,10 @@ impl Operator for ProcessOperator {
         self.store.next_instant().map(|at| at.max(self.clock))
     }
 
+    fn has_more(&self) -> bool {
+        self.firing.is_some()
+    }
+
     fn state(&self) -> StateSize {
         StateSize {
             keys: self.store.keys.len(),

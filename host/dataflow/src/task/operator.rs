@@ -321,6 +321,13 @@ impl OperatorTask {
             self.worked(work, stretch, output)?;
             return Ok(super::Progress::Worked);
         }
+        // A barrier must find nothing in hand.
+        if let Some(now) = now.filter(|_| self.operator.has_more()) {
+            self.operator.advance_clock(now, &mut output)?;
+            let emission = self.ways.send(output, &Arc::default(), Ends::Itself)?;
+            self.emit(emission);
+            return Ok(super::Progress::Worked);
+        }
         match self.inputs.next() {
             Next::Stretch(batches, progress, ends) => {
                 let work = self.operator.process(batches, &progress, now, &mut output)?;

@@ -269,6 +269,7 @@ fn a_clock_that_fires_more_than_an_output_holds_goes_on_at_once() {
     bench.try_round(&[arrive("a", Op::Wall, 1, 0), mark(0)], Some(0)).expect("no hook pauses");
     let beats = 2 * i64::try_from(RECORDS_BEFORE_PAUSE).expect("few");
     bench.advance_clock(beats);
+    assert!(bench.operators[0].has_more(), "there was no room for all");
     assert_eq!(bench.operators[0].next_instant(), Some(beats), "there is more to do");
     bench.advance_clock(beats);
     bench.advance_clock(beats);
