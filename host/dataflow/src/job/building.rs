@@ -219,8 +219,8 @@ impl Building<'_> {
             (OperatorSpec::Window(windowed), Opened::Window { aggregates, custom }) => {
                 let hooks = aggregates.pop_front().expect("hooks were opened for each subtask");
                 let undoes = takes_retractions(self.pipeline, operator);
-                let mut config = window_config(windowed, &inputs[0], uid, feeds, undoes);
-                config.max_parallelism = self.pipeline.max_parallelism;
+                let groups = self.pipeline.max_parallelism;
+                let config = window_config(windowed, &inputs[0], uid, feeds, undoes, groups);
                 Box::new(window_operator(config, hooks, custom.pop_front(), windowed, batch_rows))
             }
             (OperatorSpec::Join(join), Opened::Join(hooks)) => {
@@ -306,6 +306,7 @@ fn window_config(
     operator: Arc<str>,
     feeds: bool,
     undoes: bool,
+    max_parallelism: u32,
 ) -> WindowConfig {
     WindowConfig {
         kind: windowed.window.kind.clone(),
@@ -320,7 +321,7 @@ fn window_config(
         key_by: windowed.key_by.clone(),
         feeds,
         undoes,
-        max_parallelism: 1,
+        max_parallelism,
         operator,
     }
 }

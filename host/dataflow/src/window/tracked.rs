@@ -79,8 +79,13 @@ impl Tracker {
 
     /// The mark of an entry that is about to change and is not listed: the caller lists it. `put` writes it as it is.
     pub(super) fn change(&mut self, mark: Mark, put: impl FnOnce(&Self, &mut Changes)) -> Mark {
-        let stored = self.write_frozen(mark, put).is_stored();
-        Mark(self.epoch << 1 | u32::from(stored))
+        let mark = self.write_frozen(mark, put);
+        self.listed(mark)
+    }
+
+    /// The mark of an entry that is listed from now on.
+    pub(super) fn listed(&self, mark: Mark) -> Mark {
+        Mark(self.epoch << 1 | u32::from(mark.is_stored()))
     }
 
     /// The mark of an entry that is about to go. `put` writes it as it is, `key` appends its key. Called twice, the second time

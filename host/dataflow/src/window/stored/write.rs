@@ -24,11 +24,16 @@ impl WindowOperator {
 
     fn list(&mut self, slot: u32) {
         let mark = self.windows.slot(slot).mark;
+        let mark = if self.tracker.is_frozen(mark) { self.write_first(slot, mark) } else { self.tracker.listed(mark) };
+        self.windows.slot_mut(slot).mark = mark;
+        self.changed.push(slot);
+    }
+
+    fn write_first(&mut self, slot: u32, mark: Mark) -> Mark {
         let mut tracker = self.take_tracker();
         let mark = tracker.change(mark, |tracker, changes| self.put_window(tracker, slot, changes));
         self.tracker = tracker;
-        self.windows.slot_mut(slot).mark = mark;
-        self.changed.push(slot);
+        mark
     }
 
     /// A window was opened in this slot.
@@ -40,10 +45,11 @@ impl WindowOperator {
 
     /// A window is about to go.
     pub(in crate::window) fn forgetting(&mut self, slot: u32) {
-        if !self.tracker.is_on() {
+        let mark = self.windows.slot(slot).mark;
+        if !self.tracker.is_on() || !(mark.is_stored() || self.tracker.is_frozen(mark)) {
+            // Nothing of it is written or to be written: it may stay listed.
             return;
         }
-        let mark = self.windows.slot(slot).mark;
         let mut tracker = self.take_tracker();
         let put = |tracker: &Tracker, changes: &mut Changes| self.put_window(tracker, slot, changes);
         let mark = tracker.forget(mark, put, |tracker, out| self.put_window_key(tracker, slot, out));

@@ -23,6 +23,8 @@ pub(super) struct Case {
     pub(super) rounds: Vec<Round>,
     /// The rounds before which the run is cut, ascending.
     pub(super) cuts: Vec<usize>,
+    /// The rounds before which there is a checkpoint that nothing is restored from.
+    pub(super) freezes: Vec<bool>,
     /// The parallelism of each part, again and again.
     parallelism: Vec<usize>,
     /// Rounds that go on after a cut while its state is written.
@@ -64,6 +66,7 @@ impl Case {
             config,
             rounds: Vec::new(),
             cuts: Vec::new(),
+            freezes: Vec::new(),
             parallelism: vec![1],
             beyond: 0,
             piece: 1,
@@ -123,6 +126,7 @@ impl Case {
             (0..dice.number(1, 4)).map(|_| usize::try_from(dice.number(0, 13)).unwrap()).collect();
         cuts.sort_unstable();
         case.cuts = cuts;
+        case.freezes = (0..14).map(|_| dice.chance(3)).collect();
         case.parallelism = (0..4).map(|_| dice.one(&[1, 2, 3])).collect();
         case.beyond = usize::try_from(dice.roll(4)).unwrap();
         case.piece = dice.one(&[0, 1, 2, 5, 100]);
@@ -193,7 +197,7 @@ fn value(dice: &mut Dice, undoes: bool) -> Value {
     match dice.roll(12) {
         0 => Value::Null,
         1 => Value::Float(dice.one(&[0.5, 0.1, 1e300, -1e300, 1e-300])),
-        2 if dice.chance(3) => Value::Int(dice.one(&[i64::MAX, i64::MIN, i64::MAX / 2])),
+        2 if undoes || dice.chance(3) => Value::Int(dice.one(&[i64::MAX, i64::MIN, i64::MAX / 2])),
         3 if !undoes && dice.chance(3) => Value::from("a text: a mismatch"),
         _ => Value::Int(dice.number(-3, 12)),
     }
