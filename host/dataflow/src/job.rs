@@ -22,7 +22,7 @@ mod steps;
 mod wiring;
 
 pub use hooks::{JobHooks, OpenHooks};
-pub use restoring::SubtaskState;
+pub use restoring::{SubtaskState, position_of};
 pub use steps::{Step, Steps};
 pub use wiring::Tasks;
 

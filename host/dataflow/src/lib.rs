@@ -32,6 +32,7 @@ mod window;
 pub use account::Account;
 pub use job::{
     AssemblyError, Job, JobError, JobHooks, JobOptions, OpenHooks, SourcePartition, Step, Steps, SubtaskState, Tasks,
+    position_of,
 };
 pub use operator::{Operator, OperatorOutput, Work};
 pub use report::{OperatorReport, OperatorStanding, SourceReport, StateSize};

@@ -4,7 +4,7 @@
 //! One checkpoint is under way at a time. What was handed over is written into the backends even if its checkpoint comes to
 //! nothing, so that the next one is whole. Invariant: tasks hear that a checkpoint is complete only after it is saved for good.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::sync::{Arc, mpsc};
@@ -14,8 +14,9 @@ use std::time::Duration;
 use tidegate_checkpoint::{
     CheckpointError, CheckpointStore, Kept, NewCheckpoint, OperatorPart, SinkPart, snapshot_folder,
 };
-use tidegate_dataflow::SubtaskState;
+use tidegate_connectors::SourcePosition;
 use tidegate_dataflow::checkpoint::{Checkpoints, HandOver, Handed, SubtaskId};
+use tidegate_dataflow::{SubtaskState, position_of};
 use tidegate_state::{Changes, StateBackend, StateError};
 use tidegate_types::batch::index32;
 use tidegate_types::{Clock, EventTime};
@@ -26,7 +27,7 @@ use crate::state::{Early, RunState};
 mod board;
 mod restoring;
 
-pub use board::{CheckpointBoard, CheckpointStatus, Completed, RestorePhases};
+pub use board::{CheckpointBoard, CheckpointStatus, Completed, RestorePhases, RestoredFrom};
 pub use restoring::{Places, RestoreError, Restored, restore};
 
 /// How often a failed last checkpoint is tried again.
@@ -57,7 +58,12 @@ pub struct Checkpointing {
     pub board: Arc<CheckpointBoard>,
     /// The wall clock.
     pub clock: Arc<dyn Clock>,
+    /// Is told from where on the source may be read again: as soon as no kept checkpoint begins before.
+    pub release: Box<dyn FnMut(&SourcePosition) + Send>,
 }
+
+/// So many checkpoints are kept, the newest among them.
+pub const KEPT_CHECKPOINTS: usize = 3;
 
 /// Why the run cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -113,6 +119,9 @@ struct Taker {
     failures_in_a_row: u32,
     /// The newest checkpoint, whose snapshots are kept on this machine.
     local: Option<u64>,
+    /// Where the checkpoints begin that are kept, as far as they are known, the oldest first.
+    begins: VecDeque<(EventTime, Option<SourcePosition>)>,
+    release: Box<dyn FnMut(&SourcePosition) + Send>,
 }
 
 /// What the thread is told about the job.
@@ -130,7 +139,7 @@ pub(crate) fn start(
     handed: Receiver<Handed>,
     run: Arc<RunState>,
 ) -> std::io::Result<JoinHandle<()>> {
-    let Checkpointing { store, restored, folder, settings, board, clock } = checkpointing;
+    let Checkpointing { store, restored, folder, settings, board, clock, release } = checkpointing;
     let AboutJob { checkpoints, max_parallelism, sinks } = about;
     let local = restored.from;
     let backends = restored.backends.into_iter().map(|(state, backend)| (state.of, (state, backend))).collect();
@@ -151,6 +160,8 @@ pub(crate) fn start(
         last: None,
         failures_in_a_row: 0,
         local,
+        begins: restored.from.map(|_| (restored.taken_at, restored.position)).into_iter().collect(),
+        release,
     };
     Builder::new().name("checkpoints".into()).spawn(move || {
         if let Err(error) = taker.take(&handed) {
@@ -315,10 +326,12 @@ impl Taker {
             return Ok(());
         };
         let aligned_ms = sinks.at.saturating_sub(since);
+        let begins = position_of(&source);
         let new = self.new_checkpoint(checkpoint, since, source, subtasks.into_values().collect(), sinks, false);
         match self.store.save(new) {
             Ok(kept) => {
                 self.completed(checkpoint, since, aligned_ms, &kept);
+                self.note_begin(since, begins);
                 Ok(())
             }
             Err(error) => self.failed(checkpoint, error),
@@ -373,6 +386,19 @@ impl Taker {
         self.board.completed(checkpoint, since, self.clock.now(), aligned_ms, kept);
         if let Some(before) = self.local.replace(checkpoint) {
             self.drop_snapshots(before);
+        }
+    }
+
+    /// A checkpoint that is kept begins there. Once all that are kept are known, the input before the oldest is not needed.
+    fn note_begin(&mut self, taken_at: EventTime, position: Option<SourcePosition>) {
+        self.begins.push_back((taken_at, position));
+        while self.begins.len() > KEPT_CHECKPOINTS {
+            self.begins.pop_front();
+        }
+        let Some((oldest_at, oldest)) = self.begins.front() else { return };
+        self.board.keeps_since(*oldest_at);
+        if let (KEPT_CHECKPOINTS, Some(oldest)) = (self.begins.len(), oldest) {
+            (self.release)(oldest);
         }
     }
 

@@ -14,8 +14,8 @@ mod sinks;
 mod state;
 
 pub use checkpoints::{
-    CheckpointBoard, CheckpointSettings, CheckpointStatus, Checkpointing, Completed, KeepError, Places, RestoreError,
-    RestorePhases, Restored, restore,
+    CheckpointBoard, CheckpointSettings, CheckpointStatus, Checkpointing, Completed, KEPT_CHECKPOINTS, KeepError,
+    Places, RestoreError, RestorePhases, Restored, RestoredFrom, restore,
 };
 pub use lanes::Lanes;
 pub use run::{BoundedRun, JobRun, RunEnd, RunError, RunningJob, run_bounded};

@@ -14,14 +14,16 @@ use tidegate_log_rocksdb::{RocksLog, RocksOptions};
 use tidegate_registry::Registry;
 use tidegate_sandbox::{Sandbox, SandboxConfig};
 use tidegate_sink_sqlite::SqliteTables;
+use tidegate_state_rocksdb::RocksBackends;
 use tidegate_store::MetaStore;
 use tidegate_store_sql::SqlStore;
 use tidegate_tenancy::{Tenancy, TokenKeys};
 use tidegate_types::Clock;
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::data::DataFolder;
-use super::runner::{Runner, RunnerParts};
+use super::runner::{Keeping, Runner, RunnerParts, StoredPointers};
 use super::tables::TenantTables;
 use crate::admission::{HostAdmission, image_key};
 use crate::clock::SystemClock;
@@ -34,6 +36,8 @@ const IMAGE_KEY_FILE: &str = "image.key";
 const LOG: &str = "log";
 const ARTIFACTS: &str = "artifacts";
 const TABLES: &str = "tables";
+const CHECKPOINTS: &str = "checkpoints";
+const STATE: &str = "state";
 
 /// A platform that is open.
 pub(super) struct Platform {
@@ -65,6 +69,14 @@ impl Platform {
         let artifacts: Arc<dyn ObjectStore> = Arc::new(artifacts.with_fsync(true));
         let (admission, again) = (Arc::new(admission), Arc::clone(&tenancy));
         let registry = Arc::new(Registry::new(Arc::clone(&store), artifacts, admission, again, Arc::clone(&clock)));
+        let checkpoints = LocalFileSystem::new_with_prefix(data.folder(CHECKPOINTS)?).map_err(failed)?;
+        let keeping = Keeping {
+            store: Arc::new(checkpoints.with_fsync(true)),
+            pointers: Arc::new(StoredPointers::new(Arc::clone(&store))),
+            backends: Arc::new(RocksBackends::new(&tidegate_state_rocksdb::RocksOptions::default())),
+            folder: data.folder(STATE)?,
+            runtime: Handle::current(),
+        };
         let runner = Arc::new(Runner::new(RunnerParts {
             sandbox,
             image_key,
@@ -73,6 +85,7 @@ impl Platform {
             log: Arc::clone(&log),
             tables: tables.clone(),
             clock: Arc::clone(&clock),
+            keeping,
         }));
         let parts = (Arc::clone(&store), Arc::clone(&registry), Arc::clone(&tenancy));
         let coordinator = Coordinator::new(parts.0, parts.1, parts.2, runner, Arc::clone(&clock));

@@ -5,6 +5,7 @@
 
 mod assembly;
 mod guest_log;
+mod keeping;
 mod outputs;
 mod reasons;
 mod standing;
@@ -26,7 +27,8 @@ use tidegate_types::Clock;
 use tidegate_worker::{JobRun, RunControl, RunningJob};
 use tokio::sync::oneshot;
 
-use assembly::{Assembly, Image};
+use assembly::{Assembly, Built, Image};
+pub(super) use keeping::Keeping;
 use reasons::{already_runs, end_of, lost, registry_refused, tenancy_refused};
 use standing::Standing;
 use tenants::{TenantHost, TenantHosts};
@@ -47,6 +49,7 @@ pub(super) struct RunnerParts {
     pub(super) tables: SqliteTables,
     /// The wall clock.
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) keeping: Keeping,
 }
 
 /// Runs jobs.
@@ -58,7 +61,8 @@ pub(super) struct Runner {
 
 /// A job that runs, or ran.
 struct Ran {
-    control: RunControl,
+    /// What stops it; none of a job that had finished before.
+    control: Option<RunControl>,
     standing: Arc<Standing>,
 }
 
@@ -122,16 +126,25 @@ impl JobRunner for Runner {
         let key = job.key.clone();
         let assembly = self.assembly(&job).await?;
         let host = Arc::clone(&assembly.host);
-        let (run, standing) = blocking(move || assembly.build()).await??;
+        let built = blocking(move || assembly.build()).await??;
         let (tell, ended) = oneshot::channel();
-        let control = set_going(&key, run, host, Arc::clone(&standing), tell)?;
-        self.jobs().insert(key, Ran { control, standing });
+        let (run, standing) = match built {
+            Built::Run(run, standing) => (run, standing),
+            Built::Finished(standing) => {
+                standing.has_ended();
+                self.jobs().insert(key, Ran { control: None, standing });
+                drop(tell.send(tidegate_coordinator::RunEnd::Finished));
+                return Ok(Run { ended });
+            }
+        };
+        let control = set_going(&key, *run, host, Arc::clone(&standing), tell)?;
+        self.jobs().insert(key, Ran { control: Some(control), standing });
         Ok(Run { ended })
     }
 
     fn stop(&self, job: &JobKey) {
-        if let Some(ran) = self.jobs().get(job) {
-            ran.control.stop();
+        if let Some(control) = self.jobs().get(job).and_then(|ran| ran.control.clone()) {
+            control.stop();
         }
     }
 

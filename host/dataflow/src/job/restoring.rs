@@ -101,3 +101,9 @@ impl Job {
         self.nodes[of.operator].subtasks[of.subtask].operator.as_mut()
     }
 }
+
+/// Where reading goes on after what the source task has handed over; none: at the start.
+#[must_use]
+pub fn position_of(state: &[u8]) -> Option<SourcePosition> {
+    read_state(state).ok()?.0
+}

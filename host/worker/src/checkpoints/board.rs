@@ -23,10 +23,21 @@ pub struct CheckpointStatus {
     pub failing_since: Option<EventTime>,
     /// Why the last one failed.
     pub last_error: Option<String>,
-    /// The checkpoint from which this run was restored.
-    pub restored_from: Option<u64>,
-    /// How long the parts of that took.
-    pub restore: Option<RestorePhases>,
+    /// What this run was restored from; none: it began at the start.
+    pub restored: Option<RestoredFrom>,
+    /// When the oldest was taken that is kept, as far as this run knows.
+    pub oldest_kept_at: Option<EventTime>,
+}
+
+/// The checkpoint that a run was restored from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RestoredFrom {
+    /// Its number.
+    pub checkpoint: u64,
+    /// When it was taken.
+    pub taken_at: EventTime,
+    /// How long the parts of the restore took.
+    pub phases: RestorePhases,
 }
 
 /// A checkpoint that is complete. Durations in ms.
@@ -76,10 +87,15 @@ impl CheckpointBoard {
         self.lock().clone()
     }
 
-    pub(super) fn restored(&self, from: u64, phases: RestorePhases) {
+    pub(super) fn restored(&self, from: RestoredFrom) {
         let mut status = self.lock();
-        status.restored_from = Some(from);
-        status.restore = Some(phases);
+        status.restored = Some(from);
+        status.oldest_kept_at = Some(from.taken_at);
+    }
+
+    /// The oldest checkpoint that is kept was taken then.
+    pub(super) fn keeps_since(&self, taken_at: EventTime) {
+        self.lock().oldest_kept_at = Some(taken_at);
     }
 
     pub(super) fn completed(

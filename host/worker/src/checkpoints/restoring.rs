@@ -8,11 +8,11 @@ use tidegate_checkpoint::{CheckpointError, CheckpointStore, Manifest, snapshot_f
 use tidegate_connectors::SourcePosition;
 use tidegate_dataflow::{Account, Job, SubtaskState};
 use tidegate_state::{StateBackend, StateBackends, StateError};
-use tidegate_types::Clock;
 use tidegate_types::batch::index32;
 use tidegate_types::stored::{Malformed, Stored};
+use tidegate_types::{Clock, EventTime};
 
-use super::board::{CheckpointBoard, RestorePhases};
+use super::board::{CheckpointBoard, RestorePhases, RestoredFrom};
 use super::remove;
 
 /// What a run begins with.
@@ -23,6 +23,8 @@ pub struct Restored {
     pub last: u64,
     /// The account up to there.
     pub account: Account,
+    /// When that was taken.
+    pub taken_at: EventTime,
     /// Where reading goes on; none: at the start.
     pub position: Option<SourcePosition>,
     /// The transactions that its outputs had prepared, by the outputs' names.
@@ -128,7 +130,8 @@ pub fn restore(
             forget_others(places.folder, None);
         }
         let restored = restored?;
-        board.restored(manifest.checkpoint, timer.phases);
+        let (checkpoint, taken_at) = (manifest.checkpoint, manifest.taken_at);
+        board.restored(RestoredFrom { checkpoint, taken_at, phases: timer.phases });
         forget_others(places.folder, Some(manifest.checkpoint));
         return Ok(restored);
     }
@@ -142,7 +145,7 @@ fn fresh(job: &Job, places: &Places<'_>) -> Result<Restored, RestoreError> {
         backends.push((state, places.backends.create(&folder)?));
     }
     let (account, prepared) = (Account::default(), BTreeMap::new());
-    Ok(Restored { from: None, last: 0, account, position: None, prepared, finished: false, backends })
+    Ok(Restored { from: None, last: 0, taken_at: 0, account, position: None, prepared, finished: false, backends })
 }
 
 type Opened = Vec<(SubtaskState, Box<dyn StateBackend>)>;
@@ -207,6 +210,7 @@ fn of_manifest(
     let mut restored = Restored {
         from: Some(manifest.checkpoint),
         last: manifest.next_checkpoint() - 1,
+        taken_at: manifest.taken_at,
         account,
         position: None,
         prepared,

@@ -97,3 +97,148 @@ fn whoever_watches_sees_how_far_each_subtask_is() {
     }
     assert_eq!(*seen.lock().expect("no panic"), [status(0, 7), status(1, 6)]);
 }
+
+/// What a transactional sink was asked to do.
+#[derive(Clone, Default)]
+struct Transactional(Arc<Mutex<Vec<String>>>);
+
+impl Transactional {
+    fn note(&self, what: String) {
+        self.0.lock().expect("no panic").push(what);
+    }
+
+    fn taken(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().expect("no panic"))
+    }
+}
+
+impl ResultSink for Transactional {
+    fn write_panes(&mut self, _panes: &PaneBatch) -> Result<(), SinkError> {
+        self.note("write".into());
+        Ok(())
+    }
+
+    fn write_rows(&mut self, _rows: &RowBatch) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn prepare(&mut self, checkpoint: u64) -> Result<Option<Prepared>, SinkError> {
+        self.note(format!("prepare {checkpoint}"));
+        Ok(Some(Prepared(vec![1])))
+    }
+
+    fn commit(&mut self, checkpoint: u64) -> Result<(), SinkError> {
+        self.note(format!("commit {checkpoint}"));
+        Ok(())
+    }
+}
+
+/// A sink task of two tasks' emissions that takes part in checkpoints, after checkpoint 4.
+struct Kept {
+    task: SinkTask,
+    senders: Vec<tidegate_dataflow::channel::Sender<Emission>>,
+    sink: Transactional,
+    checkpoints: Arc<tidegate_dataflow::checkpoint::Checkpoints>,
+    handed: std::sync::mpsc::Receiver<Handed>,
+    signal: Arc<Signal>,
+}
+
+impl Kept {
+    fn new() -> Self {
+        let signal = Signal::new();
+        let (senders, receivers) = (0..2).map(|_| channel(4, &signal)).unzip();
+        let sink = Transactional::default();
+        let outputs =
+            Outputs { results: vec![Box::new(sink.clone())], too_late: None, duplicates: None, dead_letters: None };
+        let mut task = SinkTask::new(receivers, outputs, None, false, Arc::default());
+        let (hand_over, checkpoints, handed) = crate::checkpoints::hand_over(4, &signal);
+        task.keep(hand_over, Account { read: 100, ..Account::default() });
+        Self { task, senders, sink, checkpoints, handed, signal }
+    }
+
+    fn emit(&self, from: usize, read: u64) {
+        let results = vec![(0, Results::Panes(PaneBatch::default()))];
+        let account = Account { read, ..Account::default() };
+        self.senders[from].send(Emission { results, account, ..Emission::default() });
+    }
+
+    fn barrier(&self, from: usize, checkpoint: u64) {
+        self.senders[from].send(Emission { barrier: Some(checkpoint), ..Emission::default() });
+    }
+
+    fn finish(&mut self) {
+        for sender in self.senders.drain(..) {
+            sender.send(Emission { report: Some(TaskReport::Sources(Vec::new())), ..Emission::default() });
+        }
+    }
+
+    /// Steps until it waits or has finished, and tells what the sink was asked to do.
+    fn run(&mut self) -> (Progress, Vec<String>) {
+        loop {
+            match self.task.step(Some(0)).expect("works") {
+                Progress::Worked => {}
+                progress => return (progress, self.sink.taken()),
+            }
+        }
+    }
+
+    /// The account that was handed over for a checkpoint.
+    fn account(&self) -> (Option<u64>, u64) {
+        match self.handed.try_recv().expect("something was handed over") {
+            Handed::Sinks { checkpoint, prepared, account } => {
+                assert_eq!(prepared, [Some(vec![1])]);
+                let account = Account::restore(&mut tidegate_types::stored::Stored::new(&account)).expect("an account");
+                (checkpoint, account.read)
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+const WAITS: Progress = Progress::Waiting { until: None };
+
+#[test]
+fn what_is_prepared_is_what_came_before_the_barrier_of_every_task() {
+    let mut kept = Kept::new();
+    kept.emit(0, 1);
+    kept.barrier(0, 5);
+    kept.emit(0, 10);
+    kept.emit(1, 2);
+    assert_eq!(kept.run(), (WAITS, vec!["write".into(), "write".into()]), "what is behind the barrier is not taken");
+    kept.barrier(1, 5);
+    assert_eq!(kept.run(), (WAITS, vec!["prepare 5".into(), "write".into()]));
+    assert_eq!(kept.account(), (Some(5), 103), "the account goes on from the earlier run's");
+    kept.checkpoints.complete(5);
+    assert_eq!(kept.run(), (WAITS, vec!["commit 5".into()]));
+    assert_eq!(kept.run().1, Vec::<String>::new(), "it is committed once");
+}
+
+#[test]
+fn the_last_checkpoint_comes_once_all_tasks_have_finished() {
+    let mut kept = Kept::new();
+    kept.emit(1, 7);
+    kept.finish();
+    assert_eq!(kept.run(), (WAITS, vec!["write".into(), "prepare 5".into()]));
+    assert_eq!(kept.account(), (None, 107));
+    // The first try failed; it was saved under the next number.
+    kept.checkpoints.complete(6);
+    assert_eq!(kept.run(), (Progress::Finished, vec!["commit 6".into()]));
+}
+
+#[test]
+fn nothing_is_committed_of_a_run_that_ends_early() {
+    let mut kept = Kept::new();
+    kept.emit(1, 7);
+    kept.signal.stop();
+    kept.senders.clear();
+    assert_eq!(kept.run(), (Progress::Finished, vec!["write".into()]), "its tasks left without having finished");
+    let mut kept = Kept::new();
+    kept.finish();
+    assert_eq!(kept.run(), (WAITS, vec!["prepare 5".into()]));
+    kept.signal.stop();
+    assert_eq!(kept.run(), (Progress::Finished, Vec::new()), "the last checkpoint was not saved");
+}

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use tidegate_connectors::{LogSource, Source, Start, StopFlag};
+use tidegate_connectors::{LogSource, Source, SourcePosition, Start, StopFlag};
 use tidegate_coordinator::{ResolvedComponent, StartError, StartJob};
 use tidegate_dataflow::{Job, JobOptions, SourcePartition};
 use tidegate_log::{StreamId, StreamInfo};
@@ -22,8 +22,8 @@ use tidegate_worker::JobRun;
 use super::RunnerParts;
 use super::guest_log::JobLog;
 use super::outputs::Opening;
-use super::reasons::{invalid, lost, not_opened, stream_refused};
-use super::standing::{Standing, Watching};
+use super::reasons::{invalid, lost, not_opened, output_refused, stream_refused};
+use super::standing::{Begins, Standing, Watching};
 use super::tenants::TenantHost;
 use crate::cli::MAX_PARALLELISM;
 use crate::hooks::{self, Opener};
@@ -80,15 +80,29 @@ impl Assembly {
     }
 
     /// Opens everything.
-    pub(super) fn build(self) -> Result<(JobRun, Arc<Standing>), StartError> {
+    pub(super) fn build(self) -> Result<Built, StartError> {
         let inputs = self.inputs()?;
         let parallelism = self.pipeline().parallelism.unwrap_or(1).min(MAX_PARALLELISM);
+        let mut job = self.operators(parallelism, partitions(&inputs))?;
+        let kept = self.parts.keeping.restore(&self.job, &mut job, &*self.parts.clock)?;
+        let mut outputs = self.opening(&inputs, &job).open()?;
+        // Before anything is read: what the checkpoint has of them counts, and nothing else of earlier starts.
+        outputs.recover(&kept.restored.prepared).map_err(|error| output_refused(&error))?;
+        let mut begins = Begins {
+            parallelism,
+            form: self.pipeline().form,
+            positions: None,
+            state: self.host.states.job(&self.job.key),
+            account: kept.restored.account,
+            board: Arc::clone(&kept.board),
+        };
+        if kept.restored.finished {
+            return Ok(Built::Finished(Standing::new(begins)));
+        }
         let stop = Arc::new(StopFlag::new());
-        let source = self.source(&inputs, Arc::clone(&stop))?;
-        let job = self.operators(parallelism, partitions(&inputs))?;
-        let outputs = self.opening(&inputs, &job).open()?;
-        let state = self.host.states.job(&self.job.key);
-        let standing = Standing::new(parallelism, self.pipeline().form, source.positions(), state);
+        let source = self.source(&inputs, kept.restored.position.as_ref(), Arc::clone(&stop))?;
+        begins.positions = Some(source.positions());
+        let standing = Standing::new(begins);
         let observer = Some(Box::new(Watching(Arc::clone(&standing))) as _);
         // Both at once: the source wakes, and a search for a guilty record ends with the call that is under way.
         let no_more_calls = Arc::clone(&self.no_more_calls);
@@ -97,7 +111,10 @@ impl Assembly {
             stop.stop();
         };
         let wake = Some(Arc::new(end) as _);
-        Ok((JobRun { job, source: Box::new(source), wake, outputs, observer }, standing))
+        let (log, clock) = (Arc::clone(&self.parts.log), Arc::clone(&self.parts.clock));
+        let checkpoints = Some(kept.checkpointing(self.pipeline(), holder(&self.job), log, clock));
+        let run = JobRun { job, source: Box::new(source), wake, outputs, observer, checkpoints };
+        Ok(Built::Run(Box::new(run), standing))
     }
 
     fn pipeline(&self) -> &Pipeline {
@@ -115,9 +132,17 @@ impl Assembly {
     }
 
     /// Reads these streams, in their order.
-    fn source(&self, inputs: &[StreamInfo], stop: Arc<StopFlag>) -> Result<LogSource, StartError> {
-        let streams = inputs.iter().map(|input| (input.id.clone(), Start::Earliest)).collect();
-        let source = LogSource::of_several(Arc::clone(&self.parts.log), streams, stop);
+    fn source(
+        &self,
+        inputs: &[StreamInfo],
+        position: Option<&SourcePosition>,
+        stop: Arc<StopFlag>,
+    ) -> Result<LogSource, StartError> {
+        let (log, streams) = (Arc::clone(&self.parts.log), inputs.iter().map(|input| input.id.clone()));
+        let source = match position {
+            Some(position) => LogSource::resume(log, streams.collect(), position, stop),
+            None => LogSource::of_several(log, streams.map(|stream| (stream, Start::Earliest)).collect(), stop),
+        };
         let source = source.map_err(|error| invalid(self.pipeline().source_path(0), error))?;
         // One may have been deleted and made anew, with more partitions or fewer.
         let as_described = source.partitions().iter().eq(partitions(inputs).iter().map(|partition| &partition.name));
@@ -182,6 +207,19 @@ impl Assembly {
 }
 
 /// The partitions of each source, in the order in which they are read, called as in their stream.
+/// A job that is put together.
+pub(super) enum Built {
+    /// It is to run.
+    Run(Box<JobRun>, Arc<Standing>),
+    /// An earlier start has finished it, and could not tell any more.
+    Finished(Arc<Standing>),
+}
+
+/// Under which name a job holds what its checkpoints need of its input.
+pub(super) fn holder(job: &StartJob) -> String {
+    format!("job:{}", job.key.name)
+}
+
 fn partitions(inputs: &[StreamInfo]) -> Vec<SourcePartition> {
     let of = |(source, input): (usize, &StreamInfo)| {
         (0..input.spec.partitions).map(move |number| SourcePartition { source, name: Value::Int(number.into()) })

@@ -11,7 +11,7 @@ use tidegate_registry::RegistryError;
 use tidegate_sandbox::OpenError;
 use tidegate_sink_sqlite::TableError;
 use tidegate_tenancy::TenancyError;
-use tidegate_worker::{RunEnd as Ended, RunError};
+use tidegate_worker::{KeepError, RunEnd as Ended, RunError};
 
 use super::tenants::TenantHost;
 use crate::failure::describe;
@@ -83,6 +83,17 @@ pub(super) fn table_refused(sink: &str, error: &TableError) -> StartError {
     }
 }
 
+/// What an earlier start has left in an output cannot be settled.
+pub(super) fn output_refused(error: &SinkError) -> StartError {
+    match error {
+        SinkError::TransactionLost { .. } | SinkError::Recover { .. } => invalid("sink", error),
+        error => {
+            tracing::error!(error = describe(error), "an output cannot be brought to its checkpoint");
+            lost("an output cannot be brought to where the job's checkpoint left it")
+        }
+    }
+}
+
 /// A stream that the pipeline names at `path` cannot be used.
 pub(super) fn stream_refused(path: &str, error: &LogError) -> StartError {
     if is_the_tenants(error) {
@@ -130,7 +141,18 @@ fn end_by_itself(key: &JobKey, ended: Result<Ended, RunError>, host: &TenantHost
     }
 }
 
+/// Why state cannot be kept, without what is the platform's own.
+fn kept_reason(error: &KeepError) -> String {
+    match error {
+        KeepError::State(_) => "the platform's disk failed".to_owned(),
+        KeepError::Checkpoint { .. } => error.to_string(),
+    }
+}
+
 fn failed(error: &RunError, host: &TenantHost) -> RunEnd {
+    if let RunError::Keep(error) = error {
+        return RunEnd::PlatformFault { reason: format!("its state cannot be kept: {}", kept_reason(error)) };
+    }
     let RunError::Task(task) = error else {
         return RunEnd::PlatformFault { reason: "a defect of Tidegate, or a machine without threads".to_owned() };
     };

@@ -1,0 +1,130 @@
+//! What keeps a job's state beyond its run: where its checkpoints go, and how a start goes on from them.
+//!
+//! Everything here blocks, and runs on a thread that may. Below the data folder a job's version has one folder for its backends
+//! and snapshots; nothing in it is needed that the object store does not have.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::ObjectStore;
+use tidegate_checkpoint::{CheckpointError, CheckpointStore, JobPlace, Pointers, StoreOptions};
+use tidegate_connectors::SourcePosition;
+use tidegate_coordinator::{StartError, StartJob};
+use tidegate_dataflow::Job;
+use tidegate_log::Log;
+use tidegate_pipeline::{Pipeline, Sink};
+use tidegate_state::StateBackends;
+use tidegate_types::{Clock, Millis};
+use tidegate_worker::{
+    CheckpointBoard, CheckpointSettings, Checkpointing, KEPT_CHECKPOINTS, Places, RestoreError, Restored, restore,
+};
+use tokio::runtime::Handle;
+
+use super::reasons::lost;
+use crate::failure::describe;
+
+/// A checkpoint that has not come after so many intervals is given up, but not before a minute.
+const INTERVALS_BEFORE_TIMEOUT: u32 = 20;
+const SHORTEST_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What jobs' states are kept with.
+pub(in crate::dev) struct Keeping {
+    /// Where checkpoints go.
+    pub(in crate::dev) store: Arc<dyn ObjectStore>,
+    /// Which of them count.
+    pub(in crate::dev) pointers: Arc<dyn Pointers>,
+    /// Makes the backends of running jobs.
+    pub(in crate::dev) backends: Arc<dyn StateBackends>,
+    /// Where these are on this machine.
+    pub(in crate::dev) folder: PathBuf,
+    /// Where the store's calls are waited for.
+    pub(in crate::dev) runtime: Handle,
+}
+
+/// A job that has its state again.
+pub(super) struct Kept {
+    pub(super) restored: Restored,
+    pub(super) board: Arc<CheckpointBoard>,
+    store: CheckpointStore,
+    folder: PathBuf,
+}
+
+impl Keeping {
+    /// Takes over the checkpoints of a job, and gives a fresh job the state of the newest one.
+    pub(super) fn restore(&self, start: &StartJob, job: &mut Job, clock: &dyn Clock) -> Result<Kept, StartError> {
+        let place = place(start);
+        let folder = self.folder.join(&place.tenant).join(&place.job).join(format!("v{}", place.version));
+        let options = StoreOptions { keep: KEPT_CHECKPOINTS, ..StoreOptions::default() };
+        let (store, pointers) = (Arc::clone(&self.store), Arc::clone(&self.pointers));
+        let store = CheckpointStore::open(store, pointers, self.runtime.clone(), place, start.restore_epoch, options);
+        let mut store = store.map_err(|error| not_opened(start, &error))?;
+        let board = Arc::<CheckpointBoard>::default();
+        let commits =
+            start.pipeline.pipeline.sinks.iter().any(|sink| matches!(sink.sink, Sink::TransactionalLog { .. }));
+        let places = Places { backends: &*self.backends, folder: &folder, clock, commits };
+        let restored = restore(job, &mut store, &places, &board).map_err(|error| not_restored(start, &error))?;
+        Ok(Kept { restored, board, store, folder })
+    }
+}
+
+impl Kept {
+    /// What the run takes its checkpoints with.
+    pub(super) fn checkpointing(
+        self,
+        pipeline: &Pipeline,
+        holder: String,
+        log: Arc<dyn Log>,
+        clock: Arc<dyn Clock>,
+    ) -> Checkpointing {
+        let checkpoint = pipeline.checkpointing();
+        let interval = duration(checkpoint.interval);
+        let settings = CheckpointSettings {
+            interval,
+            timeout: interval.saturating_mul(INTERVALS_BEFORE_TIMEOUT).max(SHORTEST_TIMEOUT),
+            tolerable_failures: checkpoint.tolerable_failures,
+        };
+        let Self { restored, board, store, folder } = self;
+        let release = Box::new(move |position: &SourcePosition| hold(&*log, &holder, position));
+        Checkpointing { store, restored, folder, settings, board, clock, release }
+    }
+}
+
+/// Nothing at or behind this position may be dropped from the streams.
+fn hold(log: &dyn Log, holder: &str, position: &SourcePosition) {
+    let Ok(streams) = position.next_offsets() else { return };
+    for (stream, offsets) in streams {
+        if let Err(error) = log.hold(&stream, holder, Some(offsets)) {
+            tracing::warn!(%stream, holder, %error, "what the job's checkpoints need of the stream cannot be noted");
+        }
+    }
+}
+
+fn place(start: &StartJob) -> JobPlace {
+    let (tenant, job) = (start.key.tenant.to_string(), start.key.name.to_string());
+    JobPlace { tenant, job, version: start.version }
+}
+
+fn duration(millis: Millis) -> Duration {
+    Duration::from_millis(u64::try_from(millis.0).unwrap_or(0))
+}
+
+fn not_opened(start: &StartJob, error: &CheckpointError) -> StartError {
+    tracing::error!(job = %start.key, error = describe(error), "the job's checkpoints cannot be opened");
+    lost("its checkpoints cannot be read now")
+}
+
+fn not_restored(start: &StartJob, error: &RestoreError) -> StartError {
+    tracing::error!(job = %start.key, error = describe(error), "the job's state cannot be restored");
+    match error {
+        RestoreError::Checkpoint(CheckpointError::NoneUsable { .. }) | RestoreError::Committed { .. } => {
+            StartError::Invalid { path: "checkpoint".into(), reason: error.to_string() }
+        }
+        RestoreError::Groups { .. } => {
+            StartError::Invalid { path: "max_parallelism".into(), reason: error.to_string() }
+        }
+        RestoreError::Malformed { .. } | RestoreError::Checkpoint(_) | RestoreError::State(_) => {
+            lost("its state cannot be restored from its newest checkpoint now")
+        }
+    }
+}
