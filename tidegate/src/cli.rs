@@ -187,6 +187,10 @@ pub(crate) struct RunArgs {
     /// A new instance for every call. Where the output differs, a hook keeps state that it must not keep
     #[arg(long, help_heading = "Components")]
     pub(crate) fresh_instances: bool,
+    /// Take the state out of all operators after every N batches of input, as a checkpoint does, and go on with fresh ones, as
+    /// many as they happen to be. No output may change by it: a test of state that has to survive.
+    #[arg(long, value_name = "N", hide = true, value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) restore_every: Option<u16>,
 
     /// Tasks that share the work of the windows, 64 at most [default: the pipeline's `parallelism`, else 1]
     #[arg(long, value_name = "N", help_heading = "Speed (never changes the output)",

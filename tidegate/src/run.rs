@@ -23,7 +23,7 @@ use tidegate_connectors::{FileSourceConfig, Input, Source, SourceError, open_fil
 use tidegate_dataflow::{Account, JobOptions, SourcePartition};
 use tidegate_pipeline::{Form, Parsed, Pipeline};
 use tidegate_types::Clock;
-use tidegate_worker::{BoundedRun, RunError, run_bounded};
+use tidegate_worker::{BoundedRun, Observer, PiecesError, PiecesRun, RunError, run_bounded, run_in_pieces};
 
 use crate::cli::{MAX_PARALLELISM, RunArgs};
 use crate::clock::SystemClock;
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
         arrival_field: args.arrival_field.clone(),
         wall_clock: wall_clock.as_ref().map(|clock| clock.now()),
     };
-    let job = opener.assemble(options)?;
+    let job = opener.assemble(options.clone())?;
 
     let form = parsed.pipeline.form;
     let meter = Arc::new(Meter::default());
@@ -87,7 +87,17 @@ pub(crate) fn run(args: &RunArgs, console: &Console) -> Result<(), Failure> {
     let (live, watcher) = Live::start(watching, &parsed.pipeline, job.results(), Arc::clone(&meter), total, console)?;
     let (observer, account) = Tally::before(watcher);
     let source = Box::new(Reading::new(source, meter, pace));
-    let ended = run_bounded(BoundedRun { job, source, outputs, clock: wall_clock, observer: Some(observer) });
+    let observer: Option<Box<dyn Observer>> = Some(observer);
+    if let Some(every) = args.restore_every {
+        let mut make = |parallelism| opener.assemble(JobOptions { parallelism, ..options.clone() });
+        let (make, every) = (&mut make as _, every.into());
+        let run = PiecesRun { make, source, outputs, clock: wall_clock, observer, every, parallelism };
+        let ended = run_in_pieces(run);
+        live.finish(ended.as_ref().ok(), &destinations);
+        let ended = ended.map_err(in_pieces)?;
+        return conclude(&ended.account, form, console);
+    }
+    let ended = run_bounded(BoundedRun { job, source, outputs, clock: wall_clock, observer });
     live.finish(ended.as_ref().ok(), &destinations);
     let ended = ended.map_err(|error| failed(&error, &so_far(&account), form, console))?;
     if let Some(file) = report_file {
@@ -166,6 +176,14 @@ fn failed(error: &RunError, done: &Account, form: Form, console: &Console) -> Fa
     console.line(&format!("warning: {reason}: the run ended there, and the summary counts what was done until then"));
     console.line(&Summary::of(done, form).line());
     Failure::silent()
+}
+
+/// A run in pieces that did not come to its end.
+fn in_pieces(error: PiecesError<Failure>) -> Failure {
+    match error {
+        PiecesError::Job(failure) => failure,
+        PiecesError::Task(_) | PiecesError::Malformed(_) => Failure::external(error.to_string()),
+    }
 }
 
 /// The last words of a run that came to its end.

@@ -8,6 +8,7 @@
 mod checkpoints;
 mod lane;
 mod lanes;
+mod pieces;
 mod reader;
 mod run;
 mod sinks;
@@ -18,6 +19,7 @@ pub use checkpoints::{
     Places, RestoreError, RestorePhases, Restored, RestoredFrom, restore,
 };
 pub use lanes::Lanes;
+pub use pieces::{PiecesError, PiecesRun, run_in_pieces};
 pub use run::{BoundedRun, JobRun, RunEnd, RunError, RunningJob, run_bounded};
 pub use sinks::{Observer, Outputs, RunProgress, RunReport};
 pub use state::{RunControl, Wake};

@@ -10,10 +10,12 @@ use tidegate_dataflow::channel::{Receiver, Signal, channel};
 const READ_AHEAD: usize = 2;
 
 /// The most bytes of a source batch: it should stay in the second-level cache with its columns.
-const BATCH_BYTES: usize = 256 << 10;
+pub(crate) const BATCH_BYTES: usize = 256 << 10;
 
+/// What was read, or why nothing was.
+pub(crate) type Batch = Result<SourceBatch, SourceError>;
 /// What the source task receives.
-pub(crate) type Input = Receiver<Result<SourceBatch, SourceError>>;
+pub(crate) type Input = Receiver<Batch>;
 
 /// Starts reading.
 ///

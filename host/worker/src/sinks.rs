@@ -165,6 +165,11 @@ impl SinkTask {
         self.hand_over = Some(hand_over);
     }
 
+    /// Its outputs, and who watches them: a run in pieces goes on with them.
+    pub(crate) fn into_parts(self) -> (Outputs, Option<Box<dyn Observer>>) {
+        (self.outputs, self.observer)
+    }
+
     /// Prepares every output for a checkpoint: everything up to its barrier. None: the last one, of which nobody knows the
     /// number yet.
     fn prepare(&mut self, checkpoint: Option<u64>) -> Result<(), SinkError> {
