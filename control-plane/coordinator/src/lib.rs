@@ -6,6 +6,7 @@
 //! checkpoint, which the runner keeps: the record here says how often it was started, and how its last run ended.
 
 mod checkpoint_status;
+mod checkpoints;
 mod components;
 mod coordinator;
 mod decide;
@@ -20,6 +21,7 @@ mod view;
 pub use checkpoint_status::{
     ALERT_AFTER, CheckpointStatus, CompletedCheckpoint, FailingCheckpoints, RestoredCheckpoint,
 };
+pub use checkpoints::{CheckpointPlace, CheckpointPointers, KeptCheckpoint, PointerError};
 pub use components::{Components, FoundComponent, RegistryDown};
 pub use coordinator::{Coordinator, Turn};
 pub use decide::RestartPolicy;

@@ -12,6 +12,7 @@ use tidegate_store::{Change, Document, Expect, MetaStore, StoreError};
 use tidegate_types::{EventTime, TenantId};
 
 use crate::checkpoint_status::CheckpointStatus;
+use crate::checkpoints;
 use crate::decide::LiveJobs;
 use crate::runner::{JobKey, ResolvedComponent, RunStatus};
 use crate::streams::JobStreams;
@@ -22,6 +23,9 @@ const LIVE: &str = "jobs-live";
 
 /// Jobs that are read from the store at once.
 const PAGE: usize = 200;
+
+/// Changes by which records are forgotten in one commit, about: a store takes [`tidegate_store::MAX_CHANGES`] in all.
+const MOST_FORGOTTEN: usize = 700;
 
 /// What is kept of a job.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -172,7 +176,8 @@ impl Records {
         }
     }
 
-    /// Writes a job that was submitted just now, the list that it is on, and the audit trail; and forgets these.
+    /// Writes a job that was submitted just now, the list that it is on, and the audit trail; and forgets these, with the
+    /// pointers to their checkpoints.
     pub(crate) async fn submit(
         &self,
         key: &JobKey,
@@ -181,11 +186,17 @@ impl Records {
         pruned: &[Held<JobRecord>],
         audit: Vec<Change>,
     ) -> Result<(), StoreError> {
-        let forgotten = pruned.iter().map(|held| Change::Delete {
-            kind: JOB.to_owned(),
-            path: path(&held.value.tenant, &held.value.name),
-            expect: held.expect(),
-        });
+        let mut forgotten = Vec::new();
+        for held in pruned {
+            // The rest goes with the next submission.
+            if forgotten.len() > MOST_FORGOTTEN {
+                break;
+            }
+            let JobRecord { tenant, name, .. } = &held.value;
+            let (kind, path) = (JOB.to_owned(), path(tenant, name));
+            forgotten.push(Change::Delete { kind, path, expect: held.expect() });
+            forgotten.extend(checkpoints::forget(&*self.store, tenant, name).await?);
+        }
         let changes = [put_job(key, job), put_live(&key.tenant, live)];
         self.store.commit(changes.into_iter().chain(forgotten).chain(audit).collect()).await
     }

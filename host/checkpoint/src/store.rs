@@ -244,6 +244,3 @@ impl CheckpointStore {
 fn objects_of(manifest: &Manifest) -> BTreeSet<String> {
     manifest.files().map(|file| file.object.clone()).collect()
 }
-
-#[cfg(test)]
-mod tests;

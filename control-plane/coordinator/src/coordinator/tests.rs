@@ -13,6 +13,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::*;
 use crate::checkpoint_status::{CheckpointStatus, CompletedCheckpoint};
+use crate::checkpoints::{CheckpointPlace, CheckpointPointers};
 use crate::components::{FoundComponent, RegistryDown};
 use crate::error::SubmitError;
 use crate::runner::{Run, RunEnd, RunStatus, StartError, StartJob};
@@ -556,9 +557,12 @@ async fn what_the_registry_fails_with_does_not_reach_the_tenant() {
 #[tokio::test]
 async fn of_many_ended_jobs_those_that_ended_first_are_forgotten() {
     let mut place = Place::new().await;
+    let pointers = CheckpointPointers::new(place.store.clone());
+    let pointer = |job| CheckpointPlace { tenant: "acme", job, version: 1 };
     for (at, job) in (1..).zip(["d", "c", "b", "a"]) {
         place.clock.0.store(at, Ordering::SeqCst);
         place.submit(&pipeline(job, 1)).await.expect("room");
+        pointers.claim(pointer(job), 1).await.expect("claimed");
         place.start().await.end.send(RunEnd::Finished).unwrap();
         place.until(job, JobState::Finished).await;
     }
@@ -567,6 +571,8 @@ async fn of_many_ended_jobs_those_that_ended_first_are_forgotten() {
         listed.into_iter().map(|job| job.name).collect()
     };
     assert_eq!(names().await, ["a", "b", "c"], "`d` ended first");
+    assert_eq!(pointers.read(pointer("d")).await, Ok(None), "its checkpoints are forgotten with it");
+    assert_eq!(pointers.read(pointer("c")).await, Ok(Some(Vec::new())));
     place.submit(&pipeline("a", 2)).await.expect("a name that is kept takes no other's place");
     assert_eq!(names().await, ["a", "b", "c"]);
     place.submit(&pipeline("e", 1)).await.expect("room");
