@@ -7,6 +7,7 @@ mod assembly;
 mod guest_log;
 mod keeping;
 mod outputs;
+mod pointers;
 mod reasons;
 mod standing;
 mod states;
@@ -29,6 +30,7 @@ use tokio::sync::oneshot;
 
 use assembly::{Assembly, Built, Image};
 pub(super) use keeping::Keeping;
+pub(super) use pointers::StoredPointers;
 use reasons::{already_runs, end_of, lost, registry_refused, tenancy_refused};
 use standing::Standing;
 use tenants::{TenantHost, TenantHosts};

@@ -94,7 +94,7 @@ impl Kept {
 fn hold(log: &dyn Log, holder: &str, position: &SourcePosition) {
     let Ok(streams) = position.next_offsets() else { return };
     for (stream, offsets) in streams {
-        if let Err(error) = log.hold(&stream, holder, Some(offsets)) {
+        if let Err(error) = log.hold(&stream, holder, Some(&offsets)) {
             tracing::warn!(%stream, holder, %error, "what the job's checkpoints need of the stream cannot be noted");
         }
     }
