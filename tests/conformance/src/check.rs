@@ -20,11 +20,14 @@ pub const BATCH_ROWS: [usize; 4] = [1, 2, 7, 1000];
 /// Numbers of tasks at which every scenario runs.
 pub const PARALLELISM: [usize; 2] = [1, 3];
 
-/// The speeds of one scenario: each size of batch with one task, and each other number of tasks at one size.
+/// The speeds of one scenario: each size of batch with one task, each other number of tasks at one size, and a run whose
+/// state is taken out and put back every few records, into other numbers of tasks.
 pub fn speeds() -> Vec<Speed> {
-    let one = BATCH_ROWS.map(|batch_rows| Speed { batch_rows, parallelism: 1 });
-    let more = PARALLELISM.into_iter().filter(|n| *n > 1).map(|parallelism| Speed { batch_rows: 7, parallelism });
-    one.into_iter().chain(more).collect()
+    let one = BATCH_ROWS.map(|batch_rows| Speed { batch_rows, parallelism: 1, restore_every: None });
+    let more = PARALLELISM.into_iter().filter(|n| *n > 1);
+    let more = more.map(|parallelism| Speed { batch_rows: 7, parallelism, restore_every: None });
+    let restored = Speed { batch_rows: 2, parallelism: 2, restore_every: Some(3) };
+    one.into_iter().chain(more).chain([restored]).collect()
 }
 
 /// Draws a scenario from a seed: [`scenario`](crate::generate::scenario) or [`graph`](crate::generate::graph()).

@@ -22,13 +22,19 @@ pub struct Speed {
     pub batch_rows: usize,
     /// `--parallelism`.
     pub parallelism: usize,
+    /// `--restore-every`: state is taken out and put back, as a checkpoint and a restart do, after so many batches.
+    pub restore_every: Option<usize>,
 }
 
 impl Speed {
     /// The flags as arguments.
-    pub fn args(self) -> [String; 4] {
-        let [rows, tasks] = [self.batch_rows, self.parallelism].map(|n| n.to_string());
-        ["--batch-rows".to_owned(), rows, "--parallelism".to_owned(), tasks]
+    pub fn args(self) -> Vec<String> {
+        let flags = [
+            ("--batch-rows", Some(self.batch_rows)),
+            ("--parallelism", Some(self.parallelism)),
+            ("--restore-every", self.restore_every),
+        ];
+        flags.into_iter().filter_map(|(flag, n)| Some([flag.to_owned(), n?.to_string()])).flatten().collect()
     }
 }
 

@@ -92,7 +92,7 @@ fn run(members: &str) -> Finished {
     );
     let scenario = Scenario::new(Value::parse(&text).unwrap_or_else(|| panic!("{text}")), &[r#"{"k":1,"ts":0}"#]);
     let folder = tempfile::tempdir().unwrap();
-    binary().run(&scenario, folder.path(), Speed { batch_rows: 7, parallelism: 1 }).unwrap()
+    binary().run(&scenario, folder.path(), Speed { batch_rows: 7, parallelism: 1, restore_every: None }).unwrap()
 }
 
 #[test]

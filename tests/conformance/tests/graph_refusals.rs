@@ -28,7 +28,10 @@ fn run(operators: &str, sink: &str) -> Finished {
     let folder = tempfile::tempdir().unwrap();
     #[allow(clippy::disallowed_methods, reason = "the command under test is named by the environment")]
     let given = std::env::var_os("TIDEGATE_BIN").map(PathBuf::from);
-    Binary::find(given).unwrap().run(&scenario, folder.path(), Speed { batch_rows: 7, parallelism: 1 }).unwrap()
+    Binary::find(given)
+        .unwrap()
+        .run(&scenario, folder.path(), Speed { batch_rows: 7, parallelism: 1, restore_every: None })
+        .unwrap()
 }
 
 /// `first` and `second` by their members, and the paths or words that the refusal has (none: accepted).

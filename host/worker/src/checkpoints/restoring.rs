@@ -52,20 +52,6 @@ pub enum RestoreError {
         /// What is wrong.
         source: Malformed,
     },
-    /// The newest checkpoint is damaged, and what was committed with it would be emitted again from the one before it.
-    #[error(
-        "checkpoint {checkpoint} is damaged ({reason}), and the job's outputs have committed what it holds: from checkpoint {usable} \
-         the records since would be committed once more. Restore the file, or submit the pipeline with a higher `version` and \
-         another output: it begins at the oldest record that is kept"
-    )]
-    Committed {
-        /// The damaged one.
-        checkpoint: u64,
-        /// In what way.
-        reason: String,
-        /// The newest that is whole.
-        usable: u64,
-    },
     /// The pipeline has other key groups.
     #[error(
         "the job's state has {stored} key groups and the pipeline {now}; `max_parallelism` is fixed for the life of the state"
@@ -86,12 +72,10 @@ pub struct Places<'a> {
     pub folder: &'a Path,
     /// The wall clock.
     pub clock: &'a dyn Clock,
-    /// Whether an output of the job commits with its checkpoints, so that the job cannot go back behind one.
-    pub commits: bool,
 }
 
 /// Gives a fresh job the state of its newest checkpoint that is whole, if there is one. A damaged one is named, and the one
-/// before it is used, unless what an output has committed since cannot be taken back.
+/// before it is used.
 ///
 /// # Errors
 /// If there is one that cannot be restored. The job MUST NOT be used then.
@@ -107,13 +91,6 @@ pub fn restore(
         let Some(manifest) = timer.of(|phases| &mut phases.assign_ms, || store.latest())? else {
             return fresh(job, places);
         };
-        if let (Some(skipped), true) = (manifest.skipped.first(), places.commits) {
-            return Err(RestoreError::Committed {
-                checkpoint: skipped.id.checkpoint,
-                reason: skipped.reason.clone(),
-                usable: manifest.checkpoint,
-            });
-        }
         // Everything is fetched and opened before the job is touched, so that another checkpoint can be tried.
         let opened = match open_all(job, store, places, &manifest, &mut timer) {
             Ok(opened) => opened,

@@ -13,7 +13,7 @@ use tidegate_connectors::SourcePosition;
 use tidegate_coordinator::{StartError, StartJob};
 use tidegate_dataflow::Job;
 use tidegate_log::Log;
-use tidegate_pipeline::{Pipeline, Sink};
+use tidegate_pipeline::Pipeline;
 use tidegate_state::StateBackends;
 use tidegate_types::{Clock, Millis};
 use tidegate_worker::{
@@ -60,9 +60,7 @@ impl Keeping {
         let store = CheckpointStore::open(store, pointers, self.runtime.clone(), place, start.restore_epoch, options);
         let mut store = store.map_err(|error| not_opened(start, &error))?;
         let board = Arc::<CheckpointBoard>::default();
-        let commits =
-            start.pipeline.pipeline.sinks.iter().any(|sink| matches!(sink.sink, Sink::TransactionalLog { .. }));
-        let places = Places { backends: &*self.backends, folder: &folder, clock, commits };
+        let places = Places { backends: &*self.backends, folder: &folder, clock };
         let restored = restore(job, &mut store, &places, &board).map_err(|error| not_restored(start, &error))?;
         Ok(Kept { restored, board, store, folder })
     }
@@ -117,7 +115,7 @@ fn not_opened(start: &StartJob, error: &CheckpointError) -> StartError {
 fn not_restored(start: &StartJob, error: &RestoreError) -> StartError {
     tracing::error!(job = %start.key, error = describe(error), "the job's state cannot be restored");
     match error {
-        RestoreError::Checkpoint(CheckpointError::NoneUsable { .. }) | RestoreError::Committed { .. } => {
+        RestoreError::Checkpoint(CheckpointError::NoneUsable { .. }) => {
             StartError::Invalid { path: "checkpoint".into(), reason: error.to_string() }
         }
         RestoreError::Groups { .. } => {

@@ -5,13 +5,13 @@
 
 use std::sync::Arc;
 
-use tidegate_connectors::{LogResultSink, LogSideSink, ResultSink, SideByOperator, SideSink, SinkError};
+use tidegate_connectors::{LogResultSink, LogSideSink, ResultSink, SideByOperator, SideSink, SinkError, Transactional};
 use tidegate_coordinator::{JobKey, JobStreams, StartError, streams_written};
 use tidegate_log::{ErrorKind, LogError, MAX_RECORD_BYTES, Retention, StreamId, StreamInfo, StreamSpec};
 use tidegate_pipeline::{Form, Pipeline, Sink, SinkSpec, Upstream};
 use tidegate_sink_sqlite::Writer;
 use tidegate_tenancy::TenantLimits;
-use tidegate_types::{ResultFields, Stamping};
+use tidegate_types::{Millis, ResultFields, Stamping};
 use tidegate_worker::Outputs;
 
 use super::RunnerParts;
@@ -43,7 +43,7 @@ impl Opening<'_> {
                     let checked = self.parts.tables.check(&self.key.tenant, table, key, &self.results[place]);
                     checked.map_err(|error| table_refused(&self.pipeline.sink_path(place), &error))?;
                 }
-                Sink::Log { .. } => {}
+                Sink::Log { .. } | Sink::TransactionalLog { .. } => {}
                 other => return Err(not_there(&self.pipeline.sink_path(place), other)),
             }
         }
@@ -103,16 +103,38 @@ impl Opening<'_> {
                 let sink = self.parts.tables.sink(tenant, table, key, fields, writer, limit);
                 Ok(Box::new(sink.map_err(|error| table_refused(&self.pipeline.sink_path(place), &error))?))
             }
-            Sink::Log { log } => {
-                let path = self.log_path(place);
-                let stream = self.stream(&path, log)?;
-                let (parts, producer) = (self.parts, self.producer());
-                let (log, clock) = (Arc::clone(&parts.log), Arc::clone(&parts.clock));
-                let sink = LogResultSink::open(log, stream, producer, clock, fields, stamping);
-                Ok(Box::new(sink.map_err(|error| sink_refused(&path, &error))?.within(self.limits.log_bytes)))
+            Sink::Log { log } => Ok(Box::new(self.log(place, log, stamping)?)),
+            Sink::TransactionalLog { log, transaction_timeout } => {
+                let writer = format!("{}/sink-{place}", self.key.name);
+                let sink = self.log(place, log, stamping)?;
+                Ok(Box::new(sink.transactional(self.transactional(writer, *transaction_timeout))))
             }
             other => Err(not_there(&self.pipeline.sink_path(place), other)),
         }
+    }
+
+    /// A stream for results.
+    fn log(&self, place: usize, log: &str, stamping: Stamping) -> Result<LogResultSink, StartError> {
+        let path = self.log_path(place);
+        let stream = self.stream(&path, log)?;
+        let (parts, producer) = (self.parts, self.producer());
+        let (log, clock) = (Arc::clone(&parts.log), Arc::clone(&parts.clock));
+        let sink = LogResultSink::open(log, stream, producer, clock, &self.results[place], stamping);
+        Ok(sink.map_err(|error| sink_refused(&path, &error))?.within(self.limits.log_bytes))
+    }
+
+    /// Transactions of this start.
+    fn transactional(&self, writer: String, timeout: Millis) -> Transactional {
+        Transactional { writer, epoch: self.restore_epoch, timeout_ms: u64::try_from(timeout.0).ok() }
+    }
+
+    /// How long transactions of side outputs live, which commit as the job's sink does; none: they do not.
+    fn sides_commit(&self) -> Option<Millis> {
+        let timeouts = self.pipeline.sinks.iter().filter_map(|sink| match &sink.sink {
+            Sink::TransactionalLog { transaction_timeout, .. } => Some(*transaction_timeout),
+            _ => None,
+        });
+        timeouts.max()
     }
 
     /// Where the stream of a sink is named.
@@ -142,7 +164,12 @@ impl Opening<'_> {
     fn side(&self, path: &str, name: &str) -> Result<Box<dyn SideSink>, StartError> {
         let (log, clock) = (Arc::clone(&self.parts.log), Arc::clone(&self.parts.clock));
         let sink = LogSideSink::open(log, self.stream(path, name)?, self.producer(), clock);
-        Ok(Box::new(sink.map_err(|error| sink_refused(path, &error))?.within(self.limits.log_bytes)))
+        let sink = sink.map_err(|error| sink_refused(path, &error))?.within(self.limits.log_bytes);
+        Ok(Box::new(match self.sides_commit() {
+            // The path tells apart several outputs that go to one stream.
+            Some(timeout) => sink.transactional(self.transactional(format!("{}/{path}", self.key.name), timeout)),
+            None => sink,
+        }))
     }
 
     fn create(&self, path: &str, name: &str) -> Result<(), StartError> {
@@ -190,7 +217,10 @@ fn not_there(path: &str, sink: &Sink) -> StartError {
         Sink::UpsertStore { .. } => "upsert_store",
         Sink::Log { .. } => "log",
     };
-    invalid(format!("{path}.type"), format!("`{name}` is not run yet by this release; use `upsert_store` or `log`"))
+    invalid(
+        format!("{path}.type"),
+        format!("`{name}` is not run yet by this release; use `upsert_store`, `transactional_log` or `log`"),
+    )
 }
 
 fn sink_refused(path: &str, error: &SinkError) -> StartError {
