@@ -12,8 +12,8 @@ use futures_core::Stream;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore, PutMultipartOptions,
-    PutOptions, PutPayload, PutResult, Result, UploadPart,
+    CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    PutMultipartOptions, PutOptions, PutPayload, PutResult, Result, UploadPart,
 };
 use tidegate_checkpoint::{CheckpointError, JobPlace, Pointer, Pointers};
 
@@ -110,11 +110,7 @@ impl ObjectStore for FaultyStore {
         self.faults.around(self.inner.put_opts(location, payload, opts)).await
     }
 
-    async fn put_multipart_opts(
-        &self,
-        location: &Path,
-        opts: PutMultipartOptions,
-    ) -> Result<Box<dyn MultipartUpload>> {
+    async fn put_multipart_opts(&self, location: &Path, opts: PutMultipartOptions) -> Result<Box<dyn MultipartUpload>> {
         let inner = self.faults.around(self.inner.put_multipart_opts(location, opts)).await?;
         Ok(Box::new(FaultyParts { inner, faults: Arc::clone(&self.faults) }))
     }
