@@ -97,6 +97,9 @@ impl Kept {
     }
 }
 
+/// A file's entry, and its place in the checkpoint: the part, and the file of the part.
+type Placed = ((usize, usize), StoredFile);
+
 impl CheckpointStore {
     /// Saves a checkpoint. Once this has answered, a start of the job goes on from it. After an error the earlier
     /// checkpoints are as they were, and the next save uses what this one has uploaded. (After [`CheckpointError::Pointer`]
@@ -194,11 +197,7 @@ impl CheckpointStore {
     }
 
     /// Remembers what an upload has left in the store, and counts it.
-    fn note(
-        &mut self,
-        uploaded: Uploaded,
-        kept: &mut Kept,
-    ) -> Result<Option<((usize, usize), StoredFile)>, CheckpointError> {
+    fn note(&mut self, uploaded: Uploaded, kept: &mut Kept) -> Result<Option<Placed>, CheckpointError> {
         self.garbage.files.extend(uploaded.attempted.clone());
         let Some(stored) = uploaded.stored.transpose()? else { return Ok(None) };
         self.known.add(&stored, Some(uploaded.identity));

@@ -8,12 +8,12 @@ use crate::job::{Content, GROUPS, Job, OPERATORS};
 /// A job with three checkpoints, and their contents.
 fn saved() -> (Job, CheckpointStore, Vec<Content>, Chance) {
     let (mut job, mut chance) = (Job::new(1), Chance::new(1));
-    let mut store = job.open(1).unwrap();
+    let mut store = job.open(1).expect("nothing fails");
     let mut contents = Vec::new();
     for checkpoint in 1..=3 {
         job.work(&mut chance);
         let (new, content) = job.snapshot(checkpoint, &mut chance);
-        store.save(new).unwrap();
+        store.save(new).expect("nothing fails");
         contents.push(content);
     }
     (job, store, contents, chance)
@@ -21,7 +21,7 @@ fn saved() -> (Job, CheckpointStore, Vec<Content>, Chance) {
 
 /// The object of a file that only this checkpoint has.
 fn own_file(manifest: &Manifest) -> String {
-    let file = manifest.files().find(|file| file.name == "CURRENT").unwrap();
+    let file = manifest.files().find(|file| file.name == "CURRENT").expect("nothing fails");
     format!("files/{}", file.object)
 }
 
@@ -115,7 +115,7 @@ fn what_is_damaged_is_never_referenced_and_goes_after_the_next_checkpoint() {
 
 #[test]
 fn nothing_is_deleted_while_it_is_not_known_what_a_manifest_names() {
-    let (job, _, ..) = saved();
+    let (job, ..) = saved();
     job.overwrite(&manifest_name(2), b"{}".to_vec());
     let before = job.objects();
     let _store = job.open(2).unwrap();

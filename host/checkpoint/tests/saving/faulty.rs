@@ -43,26 +43,26 @@ impl Faults {
     }
 
     pub(crate) fn set(&self, one_in: u64) {
-        *self.one_in.lock().unwrap() = one_in;
+        *self.one_in.lock().expect("not poisoned") = one_in;
     }
 
     pub(crate) fn dealt(&self) -> u64 {
-        *self.dealt.lock().unwrap()
+        *self.dealt.lock().expect("not poisoned")
     }
 
     fn deal(&self) -> Fault {
-        let one_in = *self.one_in.lock().unwrap();
-        let mut chance = self.chance.lock().unwrap();
+        let one_in = *self.one_in.lock().expect("not poisoned");
+        let mut chance = self.chance.lock().expect("not poisoned");
         if one_in == 0 || !chance.one_in(one_in) {
             return Fault::None;
         }
-        *self.dealt.lock().unwrap() += 1;
+        *self.dealt.lock().expect("not poisoned") += 1;
         if chance.one_in(2) { Fault::Before } else { Fault::After }
     }
 
     /// Lets others go first, a few times.
     async fn dawdle(&self) {
-        let times = self.chance.lock().unwrap().below(4);
+        let times = self.chance.lock().expect("not poisoned").below(4);
         for _ in 0..times {
             tokio::task::yield_now().await;
         }
@@ -204,7 +204,7 @@ impl FaultyPointers {
 
     /// What stands there, whatever fails.
     pub(crate) fn peek(&self) -> Pointer {
-        self.now.lock().unwrap().clone().map(|(_, pointer)| pointer).unwrap_or_default()
+        self.now.lock().expect("not poisoned").clone().map(|(_, pointer)| pointer).unwrap_or_default()
     }
 
     async fn change(
@@ -219,7 +219,7 @@ impl FaultyPointers {
         if fault == Fault::Before {
             return failed;
         }
-        let mut now = self.now.lock().unwrap();
+        let mut now = self.now.lock().expect("not poisoned");
         let fenced = now.as_ref().is_some_and(|now| now.0 > epoch);
         match if fenced { None } else { to(now.clone().map(|now| now.1)) } {
             Some(pointer) => *now = Some((epoch, pointer)),
@@ -235,7 +235,7 @@ impl Pointers for FaultyPointers {
         if self.faults.deal() != Fault::None {
             return Err(CheckpointError::Pointer { doing: "read", reason: "the connection broke".to_owned() });
         }
-        Ok(self.now.lock().unwrap().clone().map(|(_, pointer)| pointer))
+        Ok(self.now.lock().expect("not poisoned").clone().map(|(_, pointer)| pointer))
     }
 
     async fn swap(&self, place: &JobPlace, epoch: u64, new: Pointer) -> Result<(), CheckpointError> {

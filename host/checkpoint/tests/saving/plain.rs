@@ -15,9 +15,9 @@ use crate::job::{GROUPS, Job, OPERATORS, new_checkpoint};
 /// A part of one operator with these files. `true`: shared.
 fn part(job: &Job, checkpoint: u64, files: &[(&str, &[u8], bool)]) -> OperatorPart {
     let folder = snapshot_folder(&job.local(), checkpoint, OPERATORS[0], 0);
-    fs::create_dir_all(&folder).unwrap();
+    fs::create_dir_all(&folder).expect("written");
     let state = |(name, content, shared): &(&str, &[u8], bool)| {
-        fs::write(folder.join(name), content).unwrap();
+        fs::write(folder.join(name), content).expect("written");
         StateFile { name: (*name).to_owned(), bytes: content.len() as u64, shared: *shared }
     };
     let files = files.iter().map(state).collect();
@@ -28,7 +28,7 @@ fn part(job: &Job, checkpoint: u64, files: &[(&str, &[u8], bool)]) -> OperatorPa
 #[test]
 fn a_file_that_is_in_the_store_is_referenced() {
     let job = Job::new(1);
-    let mut store = job.open(1).unwrap();
+    let mut store = job.open(1).expect("written");
     let first = part(&job, 1, &[("1.sst", b"first", true), ("CURRENT", b"one", false)]);
     let kept = store.save(new_checkpoint(1, vec![first])).unwrap();
     assert_eq!((kept.full_bytes, kept.transferred_bytes, kept.referenced_bytes), (8, 8, 0));
