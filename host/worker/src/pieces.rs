@@ -102,6 +102,10 @@ pub fn run_in_pieces<E>(run: PiecesRun<'_, E>) -> Result<RunReport, PiecesError<
                     return Ok(gathered.into_report());
                 }
             }
+            if restores {
+                // What is behind the barrier would be lost.
+                piece.run(clock.as_deref())?;
+            }
             piece.want(&mut taken);
             if restores {
                 piece.run(clock.as_deref())?;
@@ -205,14 +209,14 @@ impl Piece {
                         }
                     }
                 }
-                Handed::Subtask { of, head, .. } => {
+                Handed::Subtask { checkpoint, of, head } if checkpoint == taken.checkpoint => {
                     taken.operators.entry(operator(of)).or_default().heads.push(head);
                 }
                 Handed::Sinks { account, .. } => {
                     let mut stored = tidegate_types::stored::Stored::new(&account);
                     taken.account = Account::restore(&mut stored).expect("it was written just now");
                 }
-                Handed::SourceEnded => {}
+                Handed::Subtask { .. } | Handed::SourceEnded => {}
             }
         }
     }
