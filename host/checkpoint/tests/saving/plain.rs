@@ -77,7 +77,8 @@ fn only_parts_whose_groups_overlap_are_fetched() {
     let manifest = store.latest().unwrap().unwrap();
     let into = job.folder.path().join("into");
     let fetched = |groups| store.fetch(&manifest, OPERATORS[1], groups, &into, None).unwrap();
-    assert_eq!(fetched(0..8).iter().map(|part| part.groups.clone()).collect::<Vec<_>>(), [0..8]);
+    assert_eq!(fetched(0..8).len(), 1);
+    assert_eq!(fetched(0..8)[0].groups, 0..8);
     assert_eq!(fetched(7..9).len(), 2);
     assert_eq!(fetched(15..16)[0].folder, into.join("part-1"));
     assert!(store.fetch(&manifest, "no such operator", 0..16, &into, None).unwrap().is_empty());
