@@ -109,7 +109,10 @@ fn duration(millis: Millis) -> Duration {
 
 fn not_opened(start: &StartJob, error: &CheckpointError) -> StartError {
     tracing::error!(job = %start.key, error = describe(error), "the job's checkpoints cannot be opened");
-    lost("its checkpoints cannot be read now")
+    match error {
+        CheckpointError::Fenced { .. } => lost("a later start of it owns its checkpoints"),
+        _ => lost("its checkpoints cannot be read now"),
+    }
 }
 
 fn not_restored(start: &StartJob, error: &RestoreError) -> StartError {

@@ -239,7 +239,7 @@ async fn a_stopped_job_ends_with_its_windows_open_and_no_thread_left() {
     let rows = place.rows("acme", "minutes");
     assert_eq!((rows.len(), rows[0]["pane"]["timing"].as_str()), (1, Some("EARLY")), "what was emitted is there");
     assert_eq!(place.runner.tenants.running(), 0, "the tenant's lanes have ended with its last job");
-    // It can be started again, and begins at the start of its input.
+    // It can be started again. It has no checkpoint yet, so it begins at the start of its input.
     let next = StartJob { restore_epoch: 2, ..job.clone() };
     let again = place.runner.start(next).await.expect("it runs again");
     place.until(&key, |status| status.account.read == 1).await;
@@ -248,9 +248,8 @@ async fn a_stopped_job_ends_with_its_windows_open_and_no_thread_left() {
     let row = &place.rows("acme", "minutes")[0];
     assert_eq!(row["pane"]["timing"].as_str(), Some("ON_TIME"));
     assert_eq!(row["version"], serde_json::json!({"precedence": 0, "restore_epoch": 2, "pane_index": 1}));
-    // Its table knows which start was the newest.
     let stale = place.runner.start(job).await.map(drop).expect_err("an older start").to_string();
-    assert!(stale.starts_with("sink.table: table `minutes`: start 2 of job `minutes` has opened it"), "{stale}");
+    assert!(stale.ends_with("a later start of it owns its checkpoints"), "{stale}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -345,4 +344,74 @@ async fn an_artifact_that_several_hooks_name_is_fetched_once() {
     job.components[2].digest = "00".into();
     let refused = place.runner.images(&job).await.err().expect("refused").to_string();
     assert!(refused.contains("is not the one that was there when the job was submitted"), "{refused}");
+}
+
+/// A job that takes checkpoints all the time.
+const OFTEN: &str = "checkpoint: {interval: 10ms}\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_job_goes_on_from_its_newest_checkpoint_at_any_parallelism() {
+    let place = Place::new().await;
+    let rest = format!("{TABLE}{OFTEN}late_side_output: late\nparallelism: ");
+    let mut epoch = 0;
+    let mut start = |parallelism: u32| {
+        epoch += 1;
+        StartJob { restore_epoch: epoch, ..job("acme", "minutes", &format!("{rest}{parallelism}\n")) }
+    };
+    let key = job("acme", "minutes", TABLE).key;
+    let restored = |status: &RunStatus| status.checkpoints.as_ref().and_then(|of| of.restored).map(|of| of.id);
+    let completed = |status: &RunStatus| status.checkpoints.as_ref().map_or(0, |of| of.completed);
+    for (number, parallelism) in (0_u64..).zip([2, 1, 3, 8]) {
+        let run = place.runner.start(start(parallelism)).await.expect("it runs");
+        let status = place.runner.status(&key).expect("it runs");
+        assert_eq!(restored(&status).is_some(), number > 0, "{status:?}");
+        assert_eq!(status.account.read, 20 * number, "the account goes on");
+        for at in 0..10 {
+            for (partition, user) in [(0, "a"), (1, "b")] {
+                let record = format!(r#"{{"t": {}, "k": "{user}{at}"}}"#, 1_000 + number);
+                place.append("acme", partition, &[&record]);
+            }
+        }
+        let read = place.until(&key, |status| status.account.read == 20 * (number + 1)).await;
+        // One that was begun after everything was read.
+        place.until(&key, |status| completed(status) >= completed(&read) + 2).await;
+        place.runner.stop(&key);
+        assert_eq!(end(run).await, RunEnd::Stopped);
+    }
+    let run = place.runner.start(start(2)).await.expect("it runs");
+    place.seal("acme");
+    assert_eq!(end(run).await, RunEnd::Finished);
+    let account = place.runner.status(&key).expect("it ran").account;
+    assert_eq!((account.read, account.accepted, account.panes.on_time), (80, 80, 20));
+    let rows = place.rows("acme", "minutes");
+    assert_eq!(rows.len(), 20);
+    assert!(rows.iter().all(|row| row["n"] == 4), "each key has a record of each run: {rows:?}");
+    // It has finished: another start has nothing to do, and says so with the same account.
+    let run = place.runner.start(start(1)).await.expect("it can be asked");
+    assert_eq!(end(run).await, RunEnd::Finished);
+    assert_eq!(place.runner.status(&key).expect("it is known").account, account);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_stopped_run_had_not_committed_is_committed_once_by_the_next() {
+    let place = Place::new().await;
+    let rest = format!("sink: {{type: transactional_log, log: out}}\n{OFTEN}trigger: {{early: every 1 elements}}\n");
+    let first = job("acme", "minutes", &rest);
+    let key = first.key.clone();
+    let run = place.runner.start(first.clone()).await.expect("it runs");
+    for at in 0..50 {
+        place.append("acme", 0, &[&format!(r#"{{"t": {at}, "k": "a"}}"#)]);
+    }
+    place.until(&key, |status| status.account.read >= 20).await;
+    place.runner.stop(&key);
+    assert_eq!(end(run).await, RunEnd::Stopped);
+    place.seal("acme");
+    let run = place.runner.start(StartJob { restore_epoch: 2, ..first }).await.expect("it runs");
+    assert_eq!(end(run).await, RunEnd::Finished);
+    let counts = |partition| {
+        let records = place.read("acme", "out", partition).into_iter();
+        records.map(|record| record["n"].as_i64().expect("a count")).collect::<Vec<_>>()
+    };
+    let counts = [counts(0), counts(1)].concat();
+    assert_eq!(counts, (1..=50).chain([50]).collect::<Vec<_>>(), "each pane once, in order, the last one on time");
 }

@@ -128,7 +128,6 @@ async fn what_of_a_graph_cannot_run_is_refused_at_its_own_place() {
     place.runner.parts.log.seal(&stream("acme", "closed"), None).expect("sealed");
     let cases = [
         ("log: clicks", "log: none", "sources[1].log: stream acme/none: does not exist; create it first"),
-        ("type: log,", "type: transactional_log,", "sinks[1].type: `transactional_log` is not run yet"),
         ("type: upsert_store, table: seen, key: [k, window_start]", "type: outbox", "sinks[2].type: `outbox` is"),
         ("type: upsert_store, table: seen, key: [k, window_start]", "type: parquet", "sinks[2].type: `parquet` is"),
         ("table: seen", "table: sqlite_seen", "sinks[2].table: table `sqlite_seen`"),
