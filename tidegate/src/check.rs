@@ -4,7 +4,7 @@ mod words;
 
 use std::fmt::Write;
 
-use tidegate_pipeline::{Form, Pipeline, Source, operator_ids};
+use tidegate_pipeline::{Form, Pipeline, Source, guarantee, operator_ids};
 
 use crate::cli::CheckArgs;
 use crate::console::Console;
@@ -39,6 +39,10 @@ fn explain(pipeline: &Pipeline) -> String {
     text.push_str("\nOperators and the ids that their state belongs to:\n");
     for operator in operator_ids(pipeline) {
         writeln!(text, "  {:<12}{}", operator.kind.name(), one_line(&operator.id)).expect("a String takes everything");
+    }
+    text.push_str("\nWhat it guarantees once it is deployed (`tidegate run` takes no checkpoints):\n");
+    for sentence in guarantee(pipeline).sentences() {
+        writeln!(text, "  {}", one_line(&sentence)).expect("a String takes everything");
     }
     text
 }

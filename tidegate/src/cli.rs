@@ -65,8 +65,8 @@ Examples:
   For other machines, which needs TLS because every request carries a token:
     tidegate dev --data /var/lib/tidegate --listen 0.0.0.0:7400 --tls-cert cert.pem --tls-key key.pem
 
-It is safe to stop (Ctrl-C), to kill and to start again: what was acknowledged is there. Windows' state is not kept yet, so
-jobs begin at the start of their streams again: rows of tables are replaced, but panes and dead letters in streams come again.
+It is safe to stop (Ctrl-C), to kill and to start again: what was acknowledged is there. Jobs go on from their
+newest checkpoints: what came after is read again and counts once; `tidegate check` says what each sink makes of it.
 Exit status: 0 it was told to stop; 1 a failure; 2 a flag is wrong, or another process uses the folder or the address.";
 
 /// Stream jobs in WebAssembly: event-time windows, exact results.

@@ -1,7 +1,7 @@
 //! `tidegate dev`: the whole platform in one process, with its data under one folder.
 //!
 //! Started again on the same folder it has everything that was acknowledged: tenants, keys, artifacts, streams, tables.
-//! Windows' state is not kept yet: jobs begin at the start of their streams again. Invariant: nothing listens before
+//! Jobs go on from their newest checkpoints. Invariant: nothing listens before
 //! everything that an answer may need is there, and nothing is closed before the last answer is given.
 
 mod data;
@@ -98,9 +98,9 @@ fn welcome(url: &str, data: &Path, token: token::Token, resumed: usize) -> Vec<S
         format!("  The platform admin's token{minted}: {data}/admin.token"),
     ];
     lines.push(match resumed {
-        0 => "  Windows' state is not kept yet: after a restart, jobs begin at the start of their streams".to_owned(),
-        1 => "  1 job runs again, from the start of its stream: windows' state is not kept yet".to_owned(),
-        _ => format!("  {resumed} jobs run again, from the start of their streams: windows' state is not kept yet"),
+        0 => "  Started again on the same folder, jobs go on from their newest checkpoints".to_owned(),
+        1 => "  1 job runs again, from its newest checkpoint".to_owned(),
+        _ => format!("  {resumed} jobs run again, from their newest checkpoints"),
     });
     let flag =
         if data.to_string() == DEFAULT_DATA { String::new() } else { format!(" --token-file {data}/admin.token") };

@@ -18,7 +18,7 @@ pub struct CheckpointStatus {
     pub completed: u64,
     /// How many failed since this run began.
     pub failures: u64,
-    /// The failures in a row that goes on now; none if the last checkpoint was completed, or none has failed.
+    /// The row of failures that goes on now; none if the last checkpoint was completed, or none has failed.
     pub failing: Option<FailingCheckpoints>,
     /// How long ago the oldest one that is kept was taken, ms.
     pub oldest_kept_age_ms: Option<i64>,
@@ -41,7 +41,7 @@ pub struct CompletedCheckpoint {
     pub completed_at: EventTime,
     /// From its trigger until it was complete, ms.
     pub duration_ms: i64,
-    /// The longest that a task waited for the barrier of its slowest input, ms.
+    /// From its trigger until its barrier had passed every task, ms.
     pub alignment_ms: i64,
     /// All bytes that it names.
     pub bytes_full: u64,

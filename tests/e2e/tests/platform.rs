@@ -228,7 +228,7 @@ fn a_job_that_ran_when_the_platform_ended_runs_again_to_the_same_result() {
     acme.asker.must(&["stream", "append", "ad-events", "acme-events.ndjson"]);
     platform.kill_9();
     let platform = Platform::start(&data, 0);
-    assert!(platform.said().contains("1 job runs again, from the start of its stream"), "{}", platform.said());
+    assert!(platform.said().contains("1 job runs again, from its newest checkpoint"), "{}", platform.said());
     let acme = again(&platform, &folder);
     acme.asker.must(&["stream", "seal", "ad-events"]);
     let job = acme.watch("campaign-metrics");

@@ -1,5 +1,7 @@
 //! `tidegate job`: submit pipelines, and watch what becomes of them.
 
+mod checkpoints;
+
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -60,7 +62,10 @@ pub(super) fn act(client: &Client<'_>, action: &JobAction) -> Result<(), Failure
         JobAction::Status { name, watch: true } => watch::job(client, name),
         JobAction::Status { name, watch: false } => {
             let job = one(client, name)?;
-            client.tell(&job, shown)
+            if let Some(alert) = checkpoints::alert(&job) {
+                client.console.line(&format!("warning: {alert}"));
+            }
+            client.tell(&job, |job| shown(job) + &checkpoints::guarantee(job))
         }
         JobAction::Cancel { name } => {
             client.api.must(&Call::delete(&path(name)))?;
@@ -88,7 +93,7 @@ fn submit(client: &Client<'_>, pipeline: &Path) -> Result<(), Failure> {
     for warning in warnings.iter().filter_map(Value::as_str) {
         client.console.line(&format!("warning: {}", crate::failure::one_line(warning)));
     }
-    client.tell(&job, |job| submitted(job) + "\n")
+    client.tell(&job, |job| submitted(job) + "\n" + &checkpoints::guarantee(job))
 }
 
 /// What became of a submission. A version that has ended already is the same submission as before.
@@ -119,10 +124,10 @@ pub(super) fn shown(job: &Value) -> String {
     facts.extend([
         ("submitted", value::time(job, "/submitted_at")),
         ("parallelism", value::text(job, "/parallelism")),
-        ("last checkpoint", value::text(job, "/last_checkpoint")),
         ("behind", format!("{} records, {} ms", value::text(job, "/lag/records"), value::text(job, "/lag/age_ms"))),
         ("watermark", watermark(job)),
     ]);
+    facts.extend(checkpoints::facts(job));
     for (name, at) in [
         ("read", "/account/read"),
         ("accepted", "/account/accepted"),

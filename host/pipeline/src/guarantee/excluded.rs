@@ -11,13 +11,14 @@ pub(super) fn all(pipeline: &Pipeline) -> Vec<String> {
     ];
     excluded.extend(repeats(pipeline));
     excluded.extend(transactions(pipeline));
+    excluded.extend(damage(pipeline));
     excluded.extend(clocks(pipeline));
     excluded.extend(stale_sessions(pipeline));
     excluded.extend(idleness(pipeline));
     if !pipeline.hooks().is_empty() {
         excluded.push("hooks whose answers depend on more than their configuration and their arguments.".to_owned());
     }
-    excluded.push("the loss of the folder or store that holds the checkpoints: the job then begins anew.".to_owned());
+    excluded.push("the loss of the folder or store that holds the checkpoints.".to_owned());
     excluded
 }
 
@@ -54,6 +55,14 @@ fn transactions(pipeline: &Pipeline) -> Vec<String> {
         )
     };
     timeouts.map(sentence).collect()
+}
+
+/// A restart from an older checkpoint than the newest emits again what was committed since.
+fn damage(pipeline: &Pipeline) -> Option<String> {
+    pipeline.is_transactional().then(|| {
+        "a newest checkpoint that is damaged: the one before it is used, and what was committed since then is committed again."
+            .to_owned()
+    })
 }
 
 /// Firings that depend on the clock.

@@ -31,7 +31,7 @@ fn the_specifications_job_says_all_of_it() {
         "Excluded: in operator `window`, how often panes come by processing time and with it `pane.index`; what all panes of \
          a window say together is the same.",
         "Excluded: which partitions were idle at which moment, and so which of their records are late afterwards.",
-        "Excluded: the loss of the folder or store that holds the checkpoints: the job then begins anew.",
+        "Excluded: the loss of the folder or store that holds the checkpoints.",
     ];
     assert_eq!(of(SPECIFICATION).sentences(), expected);
 }
@@ -54,6 +54,8 @@ fn side_outputs_promise_what_the_jobs_sink_does() {
     let horizon =
         transactional.excluded.iter().find(|text| text.contains("`transaction_timeout`")).expect("the horizon");
     assert!(horizon.starts_with("at sink `sink`, results that are not committed within 20m"), "{horizon}");
+    let damage = |guarantee: &Guarantee| guarantee.excluded.iter().any(|text| text.contains("damaged"));
+    assert!(damage(&transactional) && !damage(&of(BASE)), "only what is committed once can be committed twice");
     // One transactional log among several sinks is enough.
     let mixed = GRAPH.replace("type: log, log: out", "type: transactional_log, log: out");
     let mixed = of(&mixed);

@@ -44,7 +44,7 @@ pub(crate) struct CheckpointDocument {
     completed_at: i64,
     /// From its trigger until it was complete, ms.
     duration_ms: i64,
-    /// The longest that a task waited for the barrier of its slowest input, ms.
+    /// From its trigger until its barrier had passed every task, ms.
     alignment_ms: i64,
     /// Its bytes.
     bytes: CheckpointBytes,
