@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use object_store::ObjectStoreExt;
+use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use sha2::{Digest, Sha256};
 use tidegate_coordinator::RunEnd;
@@ -14,6 +15,7 @@ use tidegate_log::{AppendBatch, MemoryLog, Producer, Retention, StreamId, Stream
 use tidegate_registry::{Admission, AdmissionError, Admitted, Candidate, ImageOf};
 use tidegate_sandbox::SandboxConfig;
 use tidegate_sink_sqlite::RowQuery;
+use tidegate_state_rocksdb::{RocksBackends, RocksOptions};
 use tidegate_store::{Change, Expect, MemoryStore, MetaStore};
 use tidegate_tenancy::{Caller, Role, TenantLimits, TokenKeys};
 use tidegate_types::{Stamp, TenantId};
@@ -21,6 +23,7 @@ use tidegate_types::{Stamp, TenantId};
 use super::*;
 use crate::clock::SystemClock;
 
+mod checkpoints;
 mod graphs;
 
 /// Far longer than anything here takes.
@@ -51,7 +54,7 @@ impl Admission for NoAdmission {
 }
 
 struct Place {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     runner: Runner,
     store: Arc<MemoryStore>,
     blobs: Arc<InMemory>,
@@ -91,6 +94,8 @@ impl Place {
             let spec = StreamSpec { partitions: 2, retention: Retention::default(), max_record_bytes: 1 << 20 };
             log.create(&stream(name, "events"), &spec).expect("a stream");
         }
+        let checkpoints = folder.path().join("checkpoints");
+        std::fs::create_dir(&checkpoints).expect("a folder");
         let parts = RunnerParts {
             sandbox: Sandbox::new(SandboxConfig::default()).expect("a sandbox"),
             image_key: ImageKey::new([7; 32]),
@@ -100,14 +105,14 @@ impl Place {
             tables: SqliteTables::open(folder.path()).expect("a folder"),
             clock,
             keeping: Keeping {
-                store: Arc::new(InMemory::new()),
+                store: Arc::new(LocalFileSystem::new_with_prefix(checkpoints).expect("a folder")),
                 pointers: Arc::new(StoredPointers::new(Arc::clone(&store) as _)),
-                backends: Arc::new(tidegate_state::MemoryBackends),
+                backends: Arc::new(RocksBackends::new(&RocksOptions::default())),
                 folder: folder.path().join("state"),
                 runtime: tokio::runtime::Handle::current(),
             },
         };
-        Self { _folder: folder, runner: Runner::new(parts), store, blobs, admission }
+        Self { folder, runner: Runner::new(parts), store, blobs, admission }
     }
 
     /// An artifact `hooks@1.0.0` of acme's, as the registry keeps it. Gives its digest.
@@ -344,74 +349,4 @@ async fn an_artifact_that_several_hooks_name_is_fetched_once() {
     job.components[2].digest = "00".into();
     let refused = place.runner.images(&job).await.err().expect("refused").to_string();
     assert!(refused.contains("is not the one that was there when the job was submitted"), "{refused}");
-}
-
-/// A job that takes checkpoints all the time.
-const OFTEN: &str = "checkpoint: {interval: 10ms}\n";
-
-#[tokio::test(flavor = "multi_thread")]
-async fn a_job_goes_on_from_its_newest_checkpoint_at_any_parallelism() {
-    let place = Place::new().await;
-    let rest = format!("{TABLE}{OFTEN}late_side_output: late\nparallelism: ");
-    let mut epoch = 0;
-    let mut start = |parallelism: u32| {
-        epoch += 1;
-        StartJob { restore_epoch: epoch, ..job("acme", "minutes", &format!("{rest}{parallelism}\n")) }
-    };
-    let key = job("acme", "minutes", TABLE).key;
-    let restored = |status: &RunStatus| status.checkpoints.as_ref().and_then(|of| of.restored).map(|of| of.id);
-    let completed = |status: &RunStatus| status.checkpoints.as_ref().map_or(0, |of| of.completed);
-    for (number, parallelism) in (0_u64..).zip([2, 1, 3, 8]) {
-        let run = place.runner.start(start(parallelism)).await.expect("it runs");
-        let status = place.runner.status(&key).expect("it runs");
-        assert_eq!(restored(&status).is_some(), number > 0, "{status:?}");
-        assert_eq!(status.account.read, 20 * number, "the account goes on");
-        for at in 0..10 {
-            for (partition, user) in [(0, "a"), (1, "b")] {
-                let record = format!(r#"{{"t": {}, "k": "{user}{at}"}}"#, 1_000 + number);
-                place.append("acme", partition, &[&record]);
-            }
-        }
-        let read = place.until(&key, |status| status.account.read == 20 * (number + 1)).await;
-        // One that was begun after everything was read.
-        place.until(&key, |status| completed(status) >= completed(&read) + 2).await;
-        place.runner.stop(&key);
-        assert_eq!(end(run).await, RunEnd::Stopped);
-    }
-    let run = place.runner.start(start(2)).await.expect("it runs");
-    place.seal("acme");
-    assert_eq!(end(run).await, RunEnd::Finished);
-    let account = place.runner.status(&key).expect("it ran").account;
-    assert_eq!((account.read, account.accepted, account.panes.on_time), (80, 80, 20));
-    let rows = place.rows("acme", "minutes");
-    assert_eq!(rows.len(), 20);
-    assert!(rows.iter().all(|row| row["n"] == 4), "each key has a record of each run: {rows:?}");
-    // It has finished: another start has nothing to do, and says so with the same account.
-    let run = place.runner.start(start(1)).await.expect("it can be asked");
-    assert_eq!(end(run).await, RunEnd::Finished);
-    assert_eq!(place.runner.status(&key).expect("it is known").account, account);
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn what_a_stopped_run_had_not_committed_is_committed_once_by_the_next() {
-    let place = Place::new().await;
-    let rest = format!("sink: {{type: transactional_log, log: out}}\n{OFTEN}trigger: {{early: every 1 elements}}\n");
-    let first = job("acme", "minutes", &rest);
-    let key = first.key.clone();
-    let run = place.runner.start(first.clone()).await.expect("it runs");
-    for at in 0..50 {
-        place.append("acme", 0, &[&format!(r#"{{"t": {at}, "k": "a"}}"#)]);
-    }
-    place.until(&key, |status| status.account.read >= 20).await;
-    place.runner.stop(&key);
-    assert_eq!(end(run).await, RunEnd::Stopped);
-    place.seal("acme");
-    let run = place.runner.start(StartJob { restore_epoch: 2, ..first }).await.expect("it runs");
-    assert_eq!(end(run).await, RunEnd::Finished);
-    let counts = |partition| {
-        let records = place.read("acme", "out", partition).into_iter();
-        records.map(|record| record["n"].as_i64().expect("a count")).collect::<Vec<_>>()
-    };
-    let counts = [counts(0), counts(1)].concat();
-    assert_eq!(counts, (1..=50).chain([50]).collect::<Vec<_>>(), "each pane once, in order, the last one on time");
 }
