@@ -68,6 +68,19 @@ fn the_last_three_are_kept_with_what_they_are_made_of() {
 }
 
 #[test]
+fn a_content_that_comes_back_after_its_object_was_deleted_is_uploaded_again() {
+    let job = Job::new(1);
+    let mut store = job.open(1).expect("opened");
+    for n in 1..=5 {
+        let content: &[u8] = if n == 1 || n == 5 { b"here again" } else { b"elsewhere" };
+        let kept = store.save(new_checkpoint(n, vec![part(&job, n, &[("1.sst", content, true)])])).unwrap();
+        assert_eq!(kept.transferred_files, u64::from(n == 1 || n == 2 || n == 5), "{n}");
+        let there = job.objects();
+        assert!(job.named().iter().all(|name| there.contains(name)), "{n}");
+    }
+}
+
+#[test]
 fn only_parts_whose_groups_overlap_are_fetched() {
     let mut job = Job::new(1);
     let mut chance = Chance::new(1);
