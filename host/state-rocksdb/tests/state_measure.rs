@@ -173,6 +173,39 @@ fn measure() {
     let backends = RocksBackends::new(&RocksOptions::default());
     let parts = checkpointed(&backends, root, entries, checkpoints);
     restored(&backends, root, &parts, entries);
+    idle(&backends, root);
+}
+
+/// Resident memory of this process, bytes.
+fn resident() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    1024 * line.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
+}
+
+/// Many small subtasks at once, each with a snapshot.
+fn idle(backends: &RocksBackends, root: &Path) {
+    const COUNT: u32 = 200;
+    let before = resident();
+    let mut chance = Chance::of_seed(3);
+    let (took, small) = timed(|| {
+        let one = |number: u32| {
+            let backend = backends.create(&root.join(format!("small-{number}"))).unwrap();
+            let mut changes = Changes::default();
+            for number in 0..100 {
+                let (key, value) = entry(number, &mut chance);
+                change(&mut changes, &key, Some(&value));
+            }
+            backend.apply(&changes).unwrap();
+            backend.snapshot(&root.join(format!("small-chk-{number}"))).unwrap();
+            backend
+        };
+        (0..COUNT).map(one).collect::<Vec<_>>()
+    });
+    row("a database of 100 entries: made and snapshotted", seconds(took / COUNT));
+    let each = resident().saturating_sub(before) / u64::from(COUNT) / 1024;
+    row("a database of 100 entries: memory", format!("{each} KiB"));
+    drop(small);
 }
 
 /// Fills the subtasks, takes the checkpoints, and gives the last.
@@ -208,7 +241,7 @@ fn checkpointed(backends: &RocksBackends, root: &Path, entries: u64, checkpoints
     let (median, mean) = (median(parts.iter().copied()), parts.iter().sum::<f64>() / count);
     row("1 % changed: new bytes of all, median", format!("{median} %"));
     row("1 % changed: new bytes of all, mean", format!("{mean:.1} %"));
-    let last = costs.last().unwrap().1.full;
+    let last = costs.last().expect("there is a checkpoint at least").1.full;
     row("bytes of an entry on disk, after the last", percent(last, entries * 100));
     let part = |subtask: &Subtask| SnapshotPart {
         folder: root.join(format!("chk-{checkpoints}-{}", subtask.name)),
