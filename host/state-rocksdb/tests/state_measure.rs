@@ -127,16 +127,23 @@ fn restore(backends: &RocksBackends, root: &Path, parts: &[SnapshotPart], count:
     (open, scan, entries)
 }
 
-/// Copies the snapshots' folders, as `cp -r` does it.
-fn copy(root: &Path, parts: &[SnapshotPart]) -> Duration {
+/// Copies the snapshots' folders, as `cp -r` does it; and then makes the copies durable.
+fn copy(root: &Path, parts: &[SnapshotPart]) -> [Duration; 2] {
     let to = root.join("copy");
-    let took = timed(|| {
-        fs::create_dir(&to).unwrap();
-        let folders = parts.iter().map(|part| &part.folder);
-        assert!(Command::new("cp").arg("-r").args(folders).arg(&to).status().unwrap().success());
+    fs::create_dir(&to).unwrap();
+    let folders = || parts.iter().map(|part| &part.folder);
+    let (copied, ()) = timed(|| {
+        assert!(Command::new("cp").arg("-r").args(folders()).arg(&to).status().unwrap().success());
+    });
+    let (synced, ()) = timed(|| {
+        for folder in folders() {
+            for file in fs::read_dir(to.join(folder.file_name().unwrap())).unwrap() {
+                fs::File::open(file.unwrap().path()).unwrap().sync_all().unwrap();
+            }
+        }
     });
     fs::remove_dir_all(&to).unwrap();
-    took.0
+    [copied, copied + synced]
 }
 
 fn median<T: Copy + PartialOrd>(list: impl Iterator<Item = T>) -> T {
@@ -254,17 +261,18 @@ fn checkpointed(backends: &RocksBackends, root: &Path, entries: u64, checkpoints
 fn restored(backends: &RocksBackends, root: &Path, parts: &[SnapshotPart], entries: u64) {
     let mut rounds = Vec::new();
     for _ in 0..3 {
-        let copied = copy(root, parts);
+        let [copied, synced] = copy(root, parts);
         let (open, scan, read) = restore(backends, root, parts, 2);
         let (other_open, other_scan, other_read) = restore(backends, root, parts, 3);
         assert!(read == entries && other_read == entries, "every entry is restored");
-        rounds.push([copied, open, scan, other_open, other_scan]);
+        rounds.push([copied, synced, open, scan, other_open, other_scan]);
     }
     let of = |place: usize| median(rounds.iter().map(|round| round[place]));
     let to_copy = |time: Duration| format!("{} ({:.2})", seconds(time), time.as_secs_f64() / of(0).as_secs_f64());
-    row("`cp -r` of the snapshots (beside the others: times this)", to_copy(of(0)));
-    row("restore to 2 subtasks: open", to_copy(of(1)));
-    row("restore to 2 subtasks: read all entries", to_copy(of(2)));
-    row("restore to 3 subtasks: open", to_copy(of(3)));
-    row("restore to 3 subtasks: read all entries", to_copy(of(4)));
+    row("`cp -r` of the snapshots, to memory (beside each: times this)", to_copy(of(0)));
+    row("the same, to the disk", to_copy(of(1)));
+    row("restore to 2 subtasks: open", to_copy(of(2)));
+    row("restore to 2 subtasks: read all entries", to_copy(of(3)));
+    row("restore to 3 subtasks: open", to_copy(of(4)));
+    row("restore to 3 subtasks: read all entries", to_copy(of(5)));
 }
