@@ -86,16 +86,24 @@ struct UnderWay {
     checkpoint: u64,
     since: EventTime,
     source: Option<Vec<u8>>,
-    subtasks: BTreeMap<SubtaskId, OperatorPart>,
-    sinks: Option<Sinks>,
+    /// The heads of those subtasks that have handed over all changes.
+    heads: BTreeMap<SubtaskId, Vec<u8>>,
+    sinks: Option<(Sinks, EventTime)>,
 }
 
 /// What the sinks have handed over.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 struct Sinks {
     prepared: Vec<Option<Vec<u8>>>,
     account: Vec<u8>,
-    at: EventTime,
+}
+
+/// All of a checkpoint but what is in the backends.
+#[derive(PartialEq, Eq)]
+struct Whole {
+    source: Vec<u8>,
+    heads: BTreeMap<SubtaskId, Vec<u8>>,
+    sinks: Sinks,
 }
 
 /// The thread's state.
@@ -116,6 +124,8 @@ struct Taker {
     source_ended: bool,
     /// What is in the last checkpoint, which could not be saved yet.
     last: Option<Sinks>,
+    /// What was saved last, unless a backend has changed since.
+    saved: Option<Whole>,
     failures_in_a_row: u32,
     /// The newest checkpoint, whose snapshots are kept on this machine.
     local: Option<u64>,
@@ -158,6 +168,7 @@ pub(crate) fn start(
         next_at,
         source_ended: false,
         last: None,
+        saved: None,
         failures_in_a_row: 0,
         local,
         begins: restored.from.map(|_| (restored.taken_at, restored.position)).into_iter().collect(),
@@ -232,7 +243,7 @@ impl Taker {
         let checkpoint = self.checkpoints.wanted() + 1;
         // An earlier run may have got as far.
         self.drop_snapshots(checkpoint);
-        let under_way = UnderWay { checkpoint, since: now, source: None, subtasks: BTreeMap::new(), sinks: None };
+        let under_way = UnderWay { checkpoint, since: now, source: None, heads: BTreeMap::new(), sinks: None };
         self.under_way = Some(under_way);
         self.checkpoints.want(checkpoint);
         Ok(())
@@ -259,14 +270,9 @@ impl Taker {
         match handed {
             Handed::Source { state, .. } => under_way.source = Some(state),
             Handed::Sinks { prepared, account, .. } => {
-                under_way.sinks = Some(Sinks { prepared, account, at: self.clock.now() });
+                under_way.sinks = Some((Sinks { prepared, account }, self.clock.now()));
             }
-            Handed::Subtask { of, head, .. } => {
-                let part = self.snapshot(number, of, head)?;
-                if let Some(under_way) = &mut self.under_way {
-                    under_way.subtasks.insert(of, part);
-                }
-            }
+            Handed::Subtask { of, head, .. } => drop(under_way.heads.insert(of, head)),
             Handed::Changes { .. } | Handed::SourceEnded => {}
         }
         self.save_if_whole()
@@ -285,13 +291,14 @@ impl Taker {
             }
             Handed::Sinks { prepared, account, .. } => {
                 self.under_way = None;
-                self.save_last(Sinks { prepared, account, at: self.clock.now() })
+                self.save_last(Sinks { prepared, account })
             }
             _ => Ok(()),
         }
     }
 
-    fn apply(&self, of: SubtaskId, changes: &Changes) -> Result<(), KeepError> {
+    fn apply(&mut self, of: SubtaskId, changes: &Changes) -> Result<(), KeepError> {
+        self.saved = None;
         let (_, backend) = &self.backends[&of];
         tidegate_faults::reach("state.apply.before");
         backend.apply(changes)?;
@@ -319,19 +326,35 @@ impl Taker {
 
     fn save_if_whole(&mut self) -> Result<(), KeepError> {
         let is_whole = |under_way: &UnderWay| {
-            under_way.source.is_some() && under_way.sinks.is_some() && under_way.subtasks.len() == self.backends.len()
+            under_way.source.is_some() && under_way.sinks.is_some() && under_way.heads.len() == self.backends.len()
         };
         let Some(under_way) = self.under_way.take_if(|under_way| is_whole(under_way)) else { return Ok(()) };
-        let UnderWay { checkpoint, since, source: Some(source), subtasks, sinks: Some(sinks) } = under_way else {
+        let UnderWay { checkpoint, since, source: Some(source), heads, sinks: Some((sinks, aligned)) } = under_way
+        else {
             return Ok(());
         };
-        let aligned_ms = sinks.at.saturating_sub(since);
-        let begins = position_of(&source);
-        let new = self.new_checkpoint(checkpoint, since, source, subtasks.into_values().collect(), sinks, false);
+        let whole = Whole { source, heads, sinks };
+        if self.saved.as_ref() == Some(&whole) {
+            // Nothing has happened since the last one, which stands for this one too.
+            self.failures_in_a_row = 0;
+            self.checkpoints.complete(checkpoint);
+            self.board.unchanged(self.clock.now());
+            return Ok(());
+        }
+        self.save(checkpoint, since, aligned.saturating_sub(since), whole)
+    }
+
+    fn save(&mut self, checkpoint: u64, since: EventTime, aligned_ms: i64, whole: Whole) -> Result<(), KeepError> {
+        let mut operators = Vec::new();
+        for (of, head) in &whole.heads {
+            operators.push(self.snapshot(checkpoint, *of, head.clone())?);
+        }
+        let new = self.new_checkpoint(checkpoint, since, whole.source.clone(), operators, whole.sinks.clone(), false);
         match self.store.save(new) {
             Ok(kept) => {
                 self.completed(checkpoint, since, aligned_ms, &kept);
-                self.note_begin(since, begins);
+                self.note_begin(since, position_of(&whole.source));
+                self.saved = Some(whole);
                 Ok(())
             }
             Err(error) => self.failed(checkpoint, error),
@@ -341,7 +364,7 @@ impl Taker {
     /// All input was read and everything has fired: what was emitted counts once this checkpoint is saved. If that fails, it is
     /// tried again until somebody stops the run.
     fn save_last(&mut self, sinks: Sinks) -> Result<(), KeepError> {
-        let (checkpoint, taken_at) = (self.checkpoints.wanted() + 1, sinks.at);
+        let (checkpoint, taken_at) = (self.checkpoints.wanted() + 1, self.clock.now());
         self.checkpoints.want(checkpoint);
         let again = sinks.clone();
         let new = self.new_checkpoint(checkpoint, taken_at, Vec::new(), Vec::new(), sinks, true);

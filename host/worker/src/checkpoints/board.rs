@@ -21,8 +21,8 @@ pub struct CheckpointStatus {
     pub failures_in_a_row: u32,
     /// When the first of those failed.
     pub failing_since: Option<EventTime>,
-    /// Why the last one failed.
-    pub last_error: Option<String>,
+    /// Why the last one failed, without what is the platform's own: tenants see it.
+    pub last_error: Option<&'static str>,
     /// What this run was restored from; none: it began at the start.
     pub restored: Option<RestoredFrom>,
     /// When the oldest was taken that is kept, as far as this run knows.
@@ -122,12 +122,23 @@ impl CheckpointBoard {
         });
     }
 
+    /// There was nothing to save: the last one is as good as a new one.
+    pub(super) fn unchanged(&self, at: EventTime) {
+        let mut status = self.lock();
+        status.completed += 1;
+        status.failures_in_a_row = 0;
+        status.failing_since = None;
+        if let Some(last) = &mut status.last {
+            last.completed_at = last.completed_at.max(at);
+        }
+    }
+
     pub(super) fn failed(&self, at: EventTime, error: &CheckpointError) {
         let mut status = self.lock();
         status.failures += 1;
         status.failures_in_a_row += 1;
         status.failing_since.get_or_insert(at);
-        status.last_error = Some(error.to_string());
+        status.last_error = Some(told(error));
         if status.failures_in_a_row == ALERT_AFTER {
             tracing::error!(%error, "{ALERT_AFTER} checkpoints in a row have failed: a restart would go back further and further");
         }
@@ -135,5 +146,23 @@ impl CheckpointBoard {
 
     fn lock(&self) -> MutexGuard<'_, CheckpointStatus> {
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a tenant is told of an error: no path, no object and nothing of other jobs.
+fn told(error: &CheckpointError) -> &'static str {
+    match error {
+        CheckpointError::Store { .. } => "the store of checkpoints failed",
+        CheckpointError::Pointer { .. } => "the platform's metadata could not be written",
+        CheckpointError::Fenced { .. } => "a later start of the job has taken over",
+        CheckpointError::Local { .. } | CheckpointError::Changed { .. } => "the platform's disk failed",
+        CheckpointError::BrokeOff { .. } => {
+            "not every task handed over its state in time: the job is too busy, or a hook takes very long"
+        }
+        CheckpointError::Damaged { .. }
+        | CheckpointError::Newer { .. }
+        | CheckpointError::NoneUsable { .. }
+        | CheckpointError::NotNewer { .. }
+        | CheckpointError::Name(_) => "the platform could not save it; its log says more",
     }
 }

@@ -100,7 +100,7 @@ fn checkpoints(status: tidegate_worker::CheckpointStatus, now: EventTime) -> Che
     let failing = status.failing_since.map(|since| FailingCheckpoints {
         in_a_row: status.failures_in_a_row.into(),
         since,
-        last_error: status.last_error.unwrap_or_default(),
+        last_error: status.last_error.unwrap_or_default().to_owned(),
     });
     let restored = status.restored.map(|restored| RestoredCheckpoint {
         id: restored.checkpoint,

@@ -106,11 +106,13 @@ async fn a_store_that_fails_fails_checkpoints_and_not_the_job() {
     let run = place.runner.start(job).await.expect("it runs");
     place.until(&key, |status| completed(status) >= 1).await;
     let broken = break_store(&place);
+    // Where nothing has happened, nothing is saved.
+    place.append("acme", 0, &[r#"{"t": 1000, "k": "a"}"#]);
     let status = place.until(&key, |status| failing(status) >= 3).await;
     let alert = status.checkpoints.as_ref().and_then(|of| of.alert()).expect("three in a row are an alert");
     assert!(alert.contains("checkpoints failed; the job goes on"), "{alert}");
     place.append("acme", 0, &[r#"{"t": 1000, "k": "a"}"#]);
-    place.until(&key, |status| status.account.panes.early == 1).await;
+    place.until(&key, |status| status.account.panes.early == 2).await;
     let before = completed(&place.runner.status(&key).expect("it runs"));
     mend_store(&broken);
     place.until(&key, |status| completed(status) > before && failing(status) == 0).await;
@@ -127,6 +129,7 @@ async fn more_failures_in_a_row_than_are_borne_end_the_run() {
     let run = place.runner.start(job).await.expect("it runs");
     place.until(&key, |status| completed(status) >= 1).await;
     break_store(&place);
+    place.append("acme", 0, &[r#"{"t": 1000, "k": "a"}"#]);
     let RunEnd::PlatformFault { reason } = end(run).await else { panic!("the platform's store failed") };
     assert!(reason.contains("3 checkpoints in a row have failed"), "{reason}");
 }
