@@ -26,6 +26,7 @@ mod place;
 mod pointer;
 mod restore;
 mod save;
+mod staged;
 mod store;
 mod upload;
 
@@ -35,4 +36,5 @@ pub use manifest::{Manifest, SinkPart, StoredFile, StoredPart};
 pub use place::{JobPlace, ManifestId};
 pub use pointer::{Pointer, Pointers};
 pub use save::{Kept, NewCheckpoint, OperatorPart};
+pub use staged::clear_staged;
 pub use store::{CheckpointStore, StoreOptions};
