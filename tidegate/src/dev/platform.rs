@@ -69,9 +69,8 @@ impl Platform {
         let artifacts: Arc<dyn ObjectStore> = Arc::new(artifacts.with_fsync(true));
         let (admission, again) = (Arc::new(admission), Arc::clone(&tenancy));
         let registry = Arc::new(Registry::new(Arc::clone(&store), artifacts, admission, again, Arc::clone(&clock)));
-        let checkpoints = LocalFileSystem::new_with_prefix(data.folder(CHECKPOINTS)?).map_err(failed)?;
         let keeping = Keeping {
-            store: Arc::new(checkpoints.with_fsync(true)),
+            store: open_checkpoints(data).await?,
             pointers: Arc::new(StoredPointers::new(Arc::clone(&store))),
             backends: Arc::new(RocksBackends::new(&tidegate_state_rocksdb::RocksOptions::default())),
             folder: data.folder(STATE)?,
@@ -136,6 +135,16 @@ async fn open_log(data: &DataFolder) -> Result<RocksLog, Failure> {
     let folder = data.folder(LOG)?;
     let opened = tokio::task::spawn_blocking(move || RocksLog::open(&folder, &RocksOptions::default())).await;
     opened.map_err(failed)?.map_err(failed)
+}
+
+/// The folder of the checkpoints, without what a process that was killed left half written there.
+async fn open_checkpoints(data: &DataFolder) -> Result<Arc<dyn ObjectStore>, Failure> {
+    let folder = data.folder(CHECKPOINTS)?;
+    let cleared = folder.clone();
+    let cleared = tokio::task::spawn_blocking(move || tidegate_checkpoint::clear_staged(&cleared)).await;
+    cleared.map_err(failed)?.map_err(failed)?;
+    let checkpoints = LocalFileSystem::new_with_prefix(folder).map_err(failed)?;
+    Ok(Arc::new(checkpoints.with_fsync(true)))
 }
 
 fn failed(error: impl std::error::Error) -> Failure {
