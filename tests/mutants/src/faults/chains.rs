@@ -31,8 +31,8 @@ pub(super) const FAULTS: &[Fault] = &[
         section: "9",
         breaks: "a retraction takes back a row that overflowed and was rejected",
         file: ADMIT,
-        find: "if undoes && self.refused.take(&prep.batch, row) {",
-        replace: "if undoes && row == usize::MAX && self.refused.take(&prep.batch, row) {",
+        find: "if undoes && self.refused.take(",
+        replace: "if undoes && row == usize::MAX && self.refused.take(",
     },
     Fault {
         name: "rows-of-an-event-as-sent",

@@ -13,8 +13,8 @@ pub(super) const FAULTS: &[Fault] = &[
         section: "6",
         breaks: "interval joins: the latest partner that a row can have is none",
         file: INTERVAL,
-        find: "partners.range_mut(key, from, row.time.saturating_add(most))",
-        replace: "partners.range_mut(key, from, row.time.saturating_add(most - 1))",
+        find: ".range_mut(key, from, row.time.saturating_add(most))",
+        replace: ".range_mut(key, from, row.time.saturating_add(most - 1))",
     },
     Fault {
         name: "interval-without-its-earliest",
@@ -53,8 +53,8 @@ pub(super) const FAULTS: &[Fault] = &[
         section: "6",
         breaks: "outer joins: a kept row that met a partner comes out without one as well",
         file: INTERVAL,
-        find: "kept.matched = true;",
-        replace: "kept.matched = false;",
+        find: "(kept.mark, kept.matched) = (mark, true);",
+        replace: "(kept.mark, kept.matched) = (mark, false);",
     },
     Fault {
         name: "alone-on-arrival-lost",
@@ -93,8 +93,8 @@ pub(super) const FAULTS: &[Fault] = &[
         section: "6",
         breaks: "outer joins: a row that met a partner when it arrived comes out without one as well",
         file: CORE,
-        find: "            matched,\n        };",
-        replace: "            matched: matched && row.row == usize::MAX,\n        };",
+        find: "            matched,\n            mark: Mark::default(),",
+        replace: "            matched: matched && row.row == usize::MAX,\n            mark: Mark::default(),",
     },
     Fault {
         name: "join-holds-nothing-back",

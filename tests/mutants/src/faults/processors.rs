@@ -3,6 +3,7 @@
 use super::Fault;
 
 const ACCESS: &str = "host/dataflow/src/process/access.rs";
+const TIMERS: &str = "host/dataflow/src/process/timers.rs";
 const STORE: &str = "host/dataflow/src/process/store.rs";
 
 pub(super) const FAULTS: &[Fault] = &[
@@ -10,7 +11,7 @@ pub(super) const FAULTS: &[Fault] = &[
         name: "timer-before-expiry",
         section: "12",
         breaks: "processors: at one time a timer fires before state of that time is gone",
-        file: STORE,
+        file: TIMERS,
         find: "event.is_none_or(|event| at <= event.time) => Some(Due::Expiry)",
         replace: "event.is_none_or(|event| at < event.time) => Some(Due::Expiry)",
     },
@@ -19,8 +20,8 @@ pub(super) const FAULTS: &[Fault] = &[
         section: "12",
         breaks: "processors: a late row shortens the life of its key's state",
         file: STORE,
-        find: "*latest = (*latest).max(Some(time));",
-        replace: "*latest = Some(time);",
+        find: "if self.keys.head(key).latest < Some(time) {",
+        replace: "if self.keys.head(key).latest != Some(time) {",
     },
     Fault {
         name: "passed-timer-waits",
@@ -34,7 +35,7 @@ pub(super) const FAULTS: &[Fault] = &[
         name: "timer-past-its-time",
         section: "12",
         breaks: "processors: an event timer at the watermark is not due yet",
-        file: STORE,
+        file: TIMERS,
         find: "let event = self.next_timer(key, TimerClock::Event).filter(|timer| reach.watermark.reached(timer.time));",
         replace: "let event = self.next_timer(key, TimerClock::Event).filter(|timer| reach.watermark.reached(timer.time.saturating_add(1)));",
     },
