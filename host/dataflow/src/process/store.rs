@@ -20,7 +20,7 @@ use super::tracking::Tracking;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reach {
     pub(super) watermark: Watermark,
-    /// Or [`NO_CLOCK`].
+    /// Or [`tidegate_types::NO_CLOCK`].
     pub(super) clock: EventTime,
 }
 
