@@ -14,8 +14,10 @@ LOCKED := $(if $(CI),--locked)
 # build the large ones twice.
 # How many random scenarios `make soak` runs. FIRST=n begins at another seed, SEED=n replays one.
 SEEDS ?= 10000
+# How many random drills `make drill` does. FIRST=n begins at another seed, SEED=n replays one, FAULT=name is one point alone.
+RUNS ?= 200
 
-.PHONY: help setup build guests demo demo-run test check fmt fmt-check clippy doc doc-check layers wit deny typos soak mutants bench
+.PHONY: help setup build guests demo demo-run test check fmt fmt-check clippy doc doc-check layers wit deny typos soak drill mutants bench
 
 help: ## this list
 	@echo 'Tidegate: stream jobs in WebAssembly, event-time windows, exact results.'
@@ -77,6 +79,9 @@ typos: setup
 
 soak: build ## random scenarios for long: make soak SEEDS=10000
 	SEEDS=$(SEEDS) cargo test $(LOCKED) -p tidegate-conformance --test random -- --nocapture
+
+drill: guests build ## kills of the platform, and what they lose: make drill RUNS=200
+	$(if $(SEED)$(FAULT),,RUNS=$(RUNS)) FIRST=$(FIRST) SEED=$(SEED) FAULT=$(FAULT) cargo test $(LOCKED) -p tidegate-drill --test drill -- --nocapture
 
 # ONLY="name name" plants these faults only, REV=commit takes the engine of a commit.
 mutants: setup ## plant each fault in the engine: do the tests find it?

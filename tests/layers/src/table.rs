@@ -96,6 +96,7 @@ pub const LAYERS: &[Layer] = &[
     free("tidegate-e2e"),
     free("tidegate-bench"),
     free("tidegate-docs"),
+    free("tidegate-drill"),
     free("tidegate-mutants"),
     row("tidegate-layers", &[]),
 ];

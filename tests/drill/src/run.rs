@@ -1,0 +1,169 @@
+//! A drill, done: launches, input, kills, and the wait for the jobs' end.
+//!
+//! Whatever is asked of a platform that dies meanwhile is asked again of the next one; appends are numbered, so none is
+//! done twice. Invariant: a process that ended without being told to is a difference, never an excuse.
+
+mod client;
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::compare::differences;
+use crate::outcome::Outcome;
+use crate::plan::{Plan, Step};
+use crate::reference::References;
+use crate::report::Report;
+use crate::site::{Site, Template};
+
+/// How long everything after a step may take. What takes longer hangs.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Does a drill and says what differs from an undisturbed run.
+pub fn drill(plan: &Plan, references: &References<'_>) -> Report {
+    let mut site = references.template().site();
+    let mut drill = Drill::of(plan, &mut site);
+    let found = references.of(&plan.jobs).and_then(|expected| Ok((expected, drill.run()?)));
+    let (kills, struck) = (drill.kills, drill.struck);
+    let differences = match found {
+        Ok((expected, found)) => {
+            let both = plan.jobs.iter().zip(expected.iter().zip(&found));
+            both.flat_map(|(job, (expected, found))| differences(job, expected, found)).collect()
+        }
+        Err(failure) => vec![failure],
+    };
+    let kept = (!differences.is_empty()).then(|| site.keep());
+    Report { plan: plan.clone(), differences, kills, struck, kept }
+}
+
+/// Does a plan without kills.
+///
+/// # Errors
+/// If a job does not come to its end.
+pub(crate) fn undisturbed(template: &Template, plan: &Plan) -> Result<Vec<Outcome>, String> {
+    let mut site = template.site();
+    let done = Drill::of(plan, &mut site).run();
+    done.map_err(|failure| format!("undisturbed: {failure}\n{}", site.said()))
+}
+
+/// A drill that is being done.
+struct Drill<'a> {
+    plan: &'a Plan,
+    site: &'a mut Site,
+    /// How many processes were launched.
+    processes: u64,
+    kills: u64,
+    /// Whether the process died at the point that it was directed to.
+    struck: bool,
+    deadline: Instant,
+}
+
+impl<'a> Drill<'a> {
+    fn of(plan: &'a Plan, site: &'a mut Site) -> Self {
+        Self { plan, site, processes: 0, kills: 0, struck: false, deadline: deadline() }
+    }
+
+    fn run(&mut self) -> Result<Vec<Outcome>, String> {
+        self.start()?;
+        self.prepare()?;
+        for step in &self.plan.steps {
+            self.deadline = deadline();
+            self.step(*step)?;
+        }
+        self.deadline = deadline();
+        for job in &self.plan.jobs {
+            self.finished(job)?;
+        }
+        self.plan.jobs.iter().map(|job| self.outcome(job)).collect()
+    }
+
+    fn step(&mut self, step: Step) -> Result<(), String> {
+        match step {
+            Step::Append(piece) => self.append(piece),
+            Step::Seal => self.seal(),
+            Step::Wait(ms) => {
+                pause(ms);
+                Ok(())
+            }
+            Step::Kill => self.kill().and_then(|()| self.start()),
+            Step::KillTwice(ms) => {
+                self.kill()?;
+                self.launch();
+                pause(ms);
+                self.kill()?;
+                self.start()
+            }
+        }
+    }
+
+    /// Kills what runs. One that is gone already died at its point, or is a difference.
+    fn kill(&mut self) -> Result<(), String> {
+        if self.site.ends_within(Duration::ZERO) {
+            self.note_death()?;
+        } else {
+            self.kills += 1;
+        }
+        self.site.kill();
+        Ok(())
+    }
+
+    fn launch(&mut self) {
+        let fault = self.armed().map(|directed| format!("{}:{}", directed.point, directed.count));
+        self.processes += 1;
+        self.site.launch(fault.as_deref());
+    }
+
+    /// The fault of the next process.
+    fn armed(&self) -> Option<&'a crate::plan::Directed> {
+        let directed = self.plan.directed.as_ref();
+        directed.filter(|directed| !self.struck && directed.process == self.processes)
+    }
+
+    /// Launches processes until one listens: the first may be the one that dies.
+    fn start(&mut self) -> Result<(), String> {
+        loop {
+            self.launch();
+            if self.site.listens() {
+                return Ok(());
+            }
+            if !self.site.ends_within(Duration::ZERO) {
+                return Err("the platform does not come to listen".to_owned());
+            }
+            self.note_death()?;
+        }
+    }
+
+    /// The process is gone and nobody killed it: it died at its point, or something is wrong.
+    fn note_death(&mut self) -> Result<(), String> {
+        let directed = self.plan.directed.as_ref();
+        if !self.struck && directed.is_some_and(|directed| directed.process + 1 == self.processes) {
+            self.struck = true;
+            self.kills += 1;
+            return Ok(());
+        }
+        let said = self.site.said();
+        let last: Vec<&str> = said.lines().rev().take(12).collect();
+        Err(format!("the platform ended by itself; its last words, newest first:\n{}", last.join("\n")))
+    }
+
+    /// Whether time is up.
+    fn is_late(&self) -> bool {
+        now() > self.deadline
+    }
+}
+
+fn deadline() -> Instant {
+    now() + PATIENCE
+}
+
+#[allow(clippy::disallowed_methods, reason = "a drill that hangs has to end")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "when a process is killed is drawn; who got no answer asks again after a moment"
+)]
+fn pause(ms: u64) {
+    thread::sleep(Duration::from_millis(ms));
+}
