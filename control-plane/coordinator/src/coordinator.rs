@@ -23,7 +23,7 @@ use crate::decide::{RestartPolicy, Wish};
 use crate::error::JobError;
 use crate::record::{Held, JobRecord, Records};
 use crate::runner::{JobKey, JobRunner};
-use crate::supervisor::{Means, Supervisor, statuses};
+use crate::supervisor::{Means, Supervisor, discard, statuses};
 use crate::view::JobView;
 pub use turns::Turn;
 use turns::Turns;
@@ -117,10 +117,15 @@ impl Coordinator {
     /// If the store fails.
     pub async fn resume_all(&self) -> Result<usize, StoreError> {
         let mut resumed = 0;
-        for Held { value: record, .. } in self.records().all_jobs().await? {
-            let Some(key) = key_of(&record).filter(|_| record.state.is_live()) else { continue };
-            self.supervise(&key).await?;
-            resumed += 1;
+        for record in self.records().all_jobs().await? {
+            let Some(key) = key_of(&record.value) else { continue };
+            if record.value.state.is_live() {
+                self.supervise(&key).await?;
+                resumed += 1;
+            } else if !record.value.discarded {
+                // The process that saw its end could not tidy up any more.
+                discard(&self.inner.means, &key, record).await;
+            }
         }
         Ok(resumed)
     }

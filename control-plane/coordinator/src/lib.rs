@@ -27,7 +27,8 @@ pub use coordinator::{Coordinator, Turn};
 pub use decide::RestartPolicy;
 pub use error::{JobError, SubmitError};
 pub use runner::{
-    JobKey, JobRunner, Lag, ResolvedComponent, Run, RunAccount, RunEnd, RunPanes, RunStatus, StartError, StartJob,
+    EndedJob, JobKey, JobRunner, Lag, ResolvedComponent, Run, RunAccount, RunEnd, RunPanes, RunStatus, StartError,
+    StartJob,
 };
 pub use streams::{JobStreams, NamedResult, NamedStream, streams_written};
 pub use view::{JobState, JobView};

@@ -53,6 +53,9 @@ pub(crate) struct JobRecord {
     pub(crate) ended_at: Option<EventTime>,
     /// How far the last run was when it ended.
     pub(crate) last: Option<RunStatus>,
+    /// Whether what the job had left was let go of, after it had ended for good.
+    #[serde(default)]
+    pub(crate) discarded: bool,
 }
 
 impl JobRecord {

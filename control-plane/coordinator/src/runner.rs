@@ -186,6 +186,21 @@ pub struct RunPanes {
     pub late: u64,
 }
 
+/// A job that has ended for good, and what of it is not needed any more.
+#[derive(Debug, Clone)]
+pub struct EndedJob {
+    /// Which job.
+    pub key: JobKey,
+    /// The version that ran.
+    pub version: u64,
+    /// The number of its last start; 0: it was never started.
+    pub starts: u64,
+    /// What it was.
+    pub pipeline: Arc<Parsed>,
+    /// Whether its checkpoints stay: somebody may want to look into a job that has failed.
+    pub keeps_checkpoints: bool,
+}
+
 /// Runs jobs. The module's documentation is its contract.
 #[async_trait]
 pub trait JobRunner: Send + Sync + 'static {
@@ -209,4 +224,10 @@ pub trait JobRunner: Send + Sync + 'static {
 
     /// Forgets the run of a job that has ended for good. A job that runs is left alone.
     fn forget(&self, _job: &JobKey) {}
+
+    /// Lets go of what a job has left that has ended for good: what it holds of its input, what it had not committed, and its
+    /// checkpoints. May be asked again: what is gone already is no error. Not asked while the job runs.
+    async fn discard(&self, _job: EndedJob) -> Result<(), StartError> {
+        Ok(())
+    }
 }

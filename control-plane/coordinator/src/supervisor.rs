@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use crate::checkpoint_status::CheckpointStatus;
 use crate::decide::{After, Ran, RestartPolicy, Wish, after_run, cancelled_by, lasted, starting_again};
 use crate::record::{Held, JobRecord, Records};
-use crate::runner::{JobKey, JobRunner, RunEnd, RunStatus, StartError, StartJob};
+use crate::runner::{EndedJob, JobKey, JobRunner, RunEnd, RunStatus, StartError, StartJob};
 use crate::view::JobState;
 
 /// The pause before a record that could not be written is written again.
@@ -167,6 +167,7 @@ impl Supervisor {
                 Ok(written) => {
                     self.record = written;
                     self.means.runner.forget(&self.key);
+                    discard(&self.means, &self.key, self.record.clone()).await;
                     return Ok(());
                 }
                 Err(error) => self.store_failed(&error).await?,
@@ -207,6 +208,30 @@ impl Supervisor {
             () = wished(&mut self.wish) => {}
             () = tokio::time::sleep(pause) => {}
         }
+    }
+}
+
+/// Lets go of what a job has left that has ended for good, and writes down that it was done: the next process tries again
+/// what this one could not.
+pub(crate) async fn discard(means: &Means, key: &JobKey, record: Held<JobRecord>) {
+    let of = &record.value;
+    let Ok(pipeline) = parse(&of.text) else { return };
+    let job = EndedJob {
+        key: key.clone(),
+        version: of.version,
+        starts: of.starts,
+        pipeline: Arc::new(pipeline),
+        keeps_checkpoints: of.state == JobState::Failed,
+    };
+    if let Err(error) = means.runner.discard(job).await {
+        tracing::warn!(job = %key, %error, "what the job has left is let go of at the next start");
+        return;
+    }
+    let mut done = record;
+    done.value.discarded = true;
+    if let Err(error) = means.records.update(key, done).await {
+        // Somebody may have submitted the job again meanwhile.
+        tracing::debug!(job = %key, %error, "that the job has left nothing is not written down");
     }
 }
 

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 
 use async_trait::async_trait;
-use tidegate_coordinator::{JobKey, JobRunner, ResolvedComponent, Run, RunStatus, StartError, StartJob};
+use tidegate_coordinator::{EndedJob, JobKey, JobRunner, ResolvedComponent, Run, RunStatus, StartError, StartJob};
 use tidegate_log::Log;
 use tidegate_registry::Registry;
 use tidegate_sandbox::{ImageKey, Sandbox};
@@ -160,6 +160,11 @@ impl JobRunner for Runner {
         if jobs.get(job).is_some_and(|ran| !ran.standing.runs()) {
             jobs.remove(job);
         }
+    }
+
+    async fn discard(&self, job: EndedJob) -> Result<(), StartError> {
+        let parts = Arc::clone(&self.parts);
+        blocking(move || parts.keeping.discard(&job, &*parts.log)).await?
     }
 }
 

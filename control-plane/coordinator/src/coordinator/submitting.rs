@@ -115,6 +115,7 @@ impl Coordinator {
             started_at: None,
             ended_at: None,
             last: None,
+            discarded: false,
         };
         for _ in 0..TRIES {
             let standing = match self.known(&key, job.version, text).await? {

@@ -21,6 +21,7 @@ use tidegate_worker::JobRun;
 
 use super::RunnerParts;
 use super::guest_log::JobLog;
+use super::keeping::holder;
 use super::outputs::Opening;
 use super::reasons::{invalid, lost, not_opened, output_refused, stream_refused};
 use super::standing::{Begins, Standing, Watching};
@@ -112,7 +113,7 @@ impl Assembly {
         };
         let wake = Some(Arc::new(end) as _);
         let (log, clock) = (Arc::clone(&self.parts.log), Arc::clone(&self.parts.clock));
-        let checkpoints = Some(kept.checkpointing(self.pipeline(), holder(&self.job), log, clock));
+        let checkpoints = Some(kept.checkpointing(self.pipeline(), holder(&self.job.key), log, clock));
         let run = JobRun { job, source: Box::new(source), wake, outputs, observer, checkpoints };
         Ok(Built::Run(Box::new(run), standing))
     }
@@ -213,11 +214,6 @@ pub(super) enum Built {
     Run(Box<JobRun>, Arc<Standing>),
     /// An earlier start has finished it, and could not tell any more.
     Finished(Arc<Standing>),
-}
-
-/// Under which name a job holds what its checkpoints need of its input.
-pub(super) fn holder(job: &StartJob) -> String {
-    format!("job:{}", job.key.name)
 }
 
 fn partitions(inputs: &[StreamInfo]) -> Vec<SourcePartition> {

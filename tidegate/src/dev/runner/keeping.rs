@@ -3,16 +3,16 @@
 //! Everything here blocks, and runs on a thread that may. Below the data folder a job's version has one folder for its backends
 //! and snapshots; nothing in it is needed that the object store does not have.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use object_store::ObjectStore;
 use tidegate_checkpoint::{CheckpointError, CheckpointStore, JobPlace, Pointers, StoreOptions};
 use tidegate_connectors::SourcePosition;
-use tidegate_coordinator::{StartError, StartJob};
+use tidegate_coordinator::{EndedJob, JobKey, StartError, StartJob, streams_written};
 use tidegate_dataflow::Job;
-use tidegate_log::Log;
+use tidegate_log::{ErrorKind, Log, LogError, StreamId};
 use tidegate_pipeline::Pipeline;
 use tidegate_state::StateBackends;
 use tidegate_types::{Clock, Millis};
@@ -54,7 +54,7 @@ impl Keeping {
     /// Takes over the checkpoints of a job, and gives a fresh job the state of the newest one.
     pub(super) fn restore(&self, start: &StartJob, job: &mut Job, clock: &dyn Clock) -> Result<Kept, StartError> {
         let place = place(start);
-        let folder = self.folder.join(&place.tenant).join(&place.job).join(format!("v{}", place.version));
+        let folder = self.folder_of(&place);
         let options = StoreOptions { keep: KEPT_CHECKPOINTS, ..StoreOptions::default() };
         let (store, pointers) = (Arc::clone(&self.store), Arc::clone(&self.pointers));
         let store = CheckpointStore::open(store, pointers, self.runtime.clone(), place, start.restore_epoch, options);
@@ -64,6 +64,73 @@ impl Keeping {
         let restored = restore(job, &mut store, &places, &board).map_err(|error| not_restored(start, &error))?;
         Ok(Kept { restored, board, store, folder })
     }
+}
+
+impl Keeping {
+    /// Lets go of what a job has left that has ended for good.
+    pub(super) fn discard(&self, ended: &EndedJob, log: &dyn Log) -> Result<(), StartError> {
+        let failed = |error: LogError| {
+            tracing::error!(job = %ended.key, error = describe(&error), "what a job has left in streams stays");
+            lost("what it has left in streams cannot be let go of now")
+        };
+        let stream = |name: &str| name.parse().ok().map(|name| StreamId { tenant: ended.key.tenant.clone(), name });
+        let pipeline = &ended.pipeline.pipeline;
+        for stream in pipeline.logs_read().into_iter().filter_map(|(_, name)| stream(name)) {
+            gone_is_fine(log.hold(&stream, &holder(&ended.key), None)).map_err(failed)?;
+        }
+        for stream in streams_written(pipeline).into_iter().filter_map(|(_, name)| stream(&name)) {
+            gone_is_fine(abort_all(log, &stream, &format!("{}/", ended.key.name))).map_err(failed)?;
+        }
+        let place =
+            JobPlace { tenant: ended.key.tenant.to_string(), job: ended.key.name.to_string(), version: ended.version };
+        remove_folder(&self.folder_of(&place));
+        if ended.keeps_checkpoints || ended.starts == 0 {
+            return Ok(());
+        }
+        let (store, pointers) = (Arc::clone(&self.store), Arc::clone(&self.pointers));
+        let (runtime, options) = (self.runtime.clone(), StoreOptions::default());
+        let deleted = CheckpointStore::open(store, pointers, runtime, place, ended.starts, options)
+            .and_then(|mut store| store.delete_all());
+        deleted.map_err(|error| {
+            tracing::error!(job = %ended.key, error = describe(&error), "a job's checkpoints stay");
+            lost("its checkpoints cannot be deleted now")
+        })
+    }
+
+    fn folder_of(&self, place: &JobPlace) -> PathBuf {
+        self.folder.join(&place.tenant).join(&place.job).join(format!("v{}", place.version))
+    }
+}
+
+/// Aborts what the writers of a job have staged.
+fn abort_all(log: &dyn Log, stream: &StreamId, of_job: &str) -> Result<(), LogError> {
+    for staged in log.transactions(stream)? {
+        if staged.id.writer.starts_with(of_job) {
+            log.abort_transaction(stream, &staged.id)?;
+        }
+    }
+    Ok(())
+}
+
+/// A stream that was deleted has nothing left.
+fn gone_is_fine(done: Result<(), LogError>) -> Result<(), LogError> {
+    match done {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+fn remove_folder(folder: &Path) {
+    if let Err(error) = std::fs::remove_dir_all(folder)
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        tracing::warn!(folder = %folder.display(), %error, "what nobody needs any more cannot be removed");
+    }
+}
+
+/// Under which name a job holds what its checkpoints need of its input.
+pub(super) fn holder(job: &JobKey) -> String {
+    format!("job:{}", job.name)
 }
 
 impl Kept {

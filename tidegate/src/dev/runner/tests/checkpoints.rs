@@ -187,3 +187,43 @@ async fn of_a_damaged_checkpoint_the_one_before_it_is_used() {
         assert_eq!((of("EARLY"), of("ON_TIME")), (30, 30), "{damage}: each pane once");
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_a_job_that_has_ended_for_good_nothing_is_left() {
+    let place = Place::new().await;
+    let rest = format!("sink: {{type: transactional_log, log: out}}\n{OFTEN}trigger: {{early: every 1 elements}}\n");
+    let job = job("acme", "minutes", &rest);
+    let key = job.key.clone();
+    let run = place.runner.start(job.clone()).await.expect("it runs");
+    let (log, events, out) = (&place.runner.parts.log, stream("acme", "events"), stream("acme", "out"));
+    for at in 0..6 {
+        place.append("acme", 0, &[&format!(r#"{{"t": {at}, "k": "a"}}"#)]);
+        let read = place.until(&key, |status| status.account.read > at).await;
+        place.until(&key, |status| completed(status) > completed(&read)).await;
+    }
+    assert_eq!(log.holds(&events).expect("listed").len(), 1, "what its checkpoints need of the input stays");
+    // Nothing is committed any more: what it writes from now on stays staged.
+    break_store(&place);
+    place.append("acme", 0, &[r#"{"t": 7, "k": "a"}"#]);
+    place.until(&key, |status| failing(status) >= 2).await;
+    place.runner.stop(&key);
+    assert_eq!(end(run).await, RunEnd::Stopped);
+    assert_eq!(log.transactions(&out).expect("listed").len(), 1);
+    let checkpoints = place.folder.path().join("checkpoints");
+    mend_store(&(checkpoints.join("tenants"), checkpoints.join("away")));
+    let ended = |keeps_checkpoints| EndedJob {
+        key: key.clone(),
+        version: 1,
+        starts: 1,
+        pipeline: Arc::clone(&job.pipeline),
+        keeps_checkpoints,
+    };
+    place.runner.discard(ended(true)).await.expect("let go of");
+    assert!(log.holds(&events).expect("listed").is_empty() && log.transactions(&out).expect("listed").is_empty());
+    assert!(!files(&checkpoints).is_empty(), "they may be looked into");
+    assert!(!place.folder.path().join("state/acme/minutes/v1").exists());
+    for _ in 0..2 {
+        place.runner.discard(ended(false)).await.expect("let go of");
+        assert_eq!(files(&checkpoints), [] as [PathBuf; 0]);
+    }
+}
