@@ -7,9 +7,6 @@ use crate::workload::{Workload, workloads};
 /// How many different inputs a workload has. Few, so that their undisturbed runs are done once.
 const INPUTS: u64 = 4;
 
-/// Whether the platform runs `transactional_log` yet.
-const TRANSACTIONS: bool = false;
-
 /// How a job's streams of results are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Delivery {
@@ -58,6 +55,8 @@ pub struct Directed {
     pub count: u64,
     /// In which process of the drill, from 0. A restore happens in the second one first.
     pub process: u64,
+    /// Where the first process dies, `NAME:COUNT`, so that a later one comes to the point.
+    pub ahead: Option<String>,
 }
 
 /// A drill.
@@ -102,7 +101,7 @@ impl Plan {
         for piece in 0..pieces {
             // Long enough for a checkpoint or two.
             steps.extend([Step::Append(piece), Step::Wait(200 + chance.below(200))]);
-            if piece == 1 && directed.process > 0 {
+            if piece == 1 && directed.process > 0 && directed.ahead.is_none() {
                 steps.push(Step::Kill);
             }
         }
@@ -159,16 +158,12 @@ fn jobs(chance: &mut Chance) -> Vec<JobPlan> {
 fn jobs_for_points(chance: &mut Chance) -> Vec<JobPlan> {
     let named = |name: &str| workloads().iter().find(|workload| workload.name == name).expect("it is in the list");
     let second = named(["sessions", "processor", "join", "chain"][small(chance.below(4))]);
-    let once = JobPlan {
-        delivery: if TRANSACTIONS { Delivery::Once } else { Delivery::AtLeastOnce },
-        interval: 150,
-        ..job(chance, named("campaign"))
-    };
+    let once = JobPlan { delivery: Delivery::Once, interval: 150, ..job(chance, named("campaign")) };
     vec![once, JobPlan { parallelism: 2, interval: 150, ..job(chance, second) }]
 }
 
 fn job(chance: &mut Chance, workload: &'static Workload) -> JobPlan {
-    let once = TRANSACTIONS && workload.may_commit() && chance.of_thousand(600);
+    let once = workload.may_commit() && chance.of_thousand(600);
     JobPlan {
         workload,
         input: chance.below(INPUTS),

@@ -45,6 +45,15 @@ pub(crate) fn undisturbed(template: &Template, plan: &Plan) -> Result<Vec<Outcom
     done.map_err(|failure| format!("undisturbed: {failure}\n{}", site.said()))
 }
 
+/// Why a process may end by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Armed {
+    /// To leave behind what the next one comes upon.
+    Ahead,
+    /// At the point that the drill is about.
+    AtPoint,
+}
+
 /// A drill that is being done.
 struct Drill<'a> {
     plan: &'a Plan,
@@ -52,14 +61,16 @@ struct Drill<'a> {
     /// How many processes were launched.
     processes: u64,
     kills: u64,
-    /// Whether the process died at the point that it was directed to.
+    /// What the process that runs is to die at, as long as it has not.
+    armed: Option<Armed>,
+    /// Whether a process died at the point that the drill is directed to.
     struck: bool,
     deadline: Instant,
 }
 
 impl<'a> Drill<'a> {
     fn of(plan: &'a Plan, site: &'a mut Site) -> Self {
-        Self { plan, site, processes: 0, kills: 0, struck: false, deadline: deadline() }
+        Self { plan, site, processes: 0, kills: 0, armed: None, struck: false, deadline: deadline() }
     }
 
     fn run(&mut self) -> Result<Vec<Outcome>, String> {
@@ -107,15 +118,17 @@ impl<'a> Drill<'a> {
     }
 
     fn launch(&mut self) {
-        let fault = self.armed().map(|directed| format!("{}:{}", directed.point, directed.count));
+        let directed = self.plan.directed.as_ref();
+        let ahead = directed.and_then(|directed| directed.ahead.as_ref()).filter(|_| self.processes == 0);
+        let at_point = directed.filter(|directed| directed.process == self.processes);
+        let (armed, fault) = match (ahead, at_point) {
+            (Some(ahead), _) => (Some(Armed::Ahead), Some(ahead.clone())),
+            (None, Some(directed)) => (Some(Armed::AtPoint), Some(format!("{}:{}", directed.point, directed.count))),
+            (None, None) => (None, None),
+        };
+        self.armed = armed;
         self.processes += 1;
         self.site.launch(fault.as_deref());
-    }
-
-    /// The fault of the next process.
-    fn armed(&self) -> Option<&'a crate::plan::Directed> {
-        let directed = self.plan.directed.as_ref();
-        directed.filter(|directed| !self.struck && directed.process == self.processes)
     }
 
     /// Launches processes until one listens: the first may be the one that dies.
@@ -134,9 +147,8 @@ impl<'a> Drill<'a> {
 
     /// The process is gone and nobody killed it: it died at its point, or something is wrong.
     fn note_death(&mut self) -> Result<(), String> {
-        let directed = self.plan.directed.as_ref();
-        if !self.struck && directed.is_some_and(|directed| directed.process + 1 == self.processes) {
-            self.struck = true;
+        if let Some(armed) = self.armed.take() {
+            self.struck |= armed == Armed::AtPoint;
             self.kills += 1;
             return Ok(());
         }

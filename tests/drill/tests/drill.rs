@@ -72,8 +72,7 @@ fn perform(task: &Task, references: &References<'_>) -> Vec<Report> {
         Task::Random(seed) => vec![drill(&Plan::random(*seed), references)],
         Task::At(point, seed) => {
             let mut reports = Vec::new();
-            for (count, process) in attempts(point, *seed) {
-                let directed = Directed { point: (*point).to_owned(), count, process };
+            for directed in attempts(point, *seed) {
                 reports.push(drill(&Plan::directed(*seed, directed), references));
                 if reports.last().is_some_and(|report| report.struck || !report.differences.is_empty()) {
                     break;
@@ -84,10 +83,23 @@ fn perform(task: &Task, references: &References<'_>) -> Vec<Report> {
     }
 }
 
-/// At which visit in which process: what only happens after a start on old data does not happen in the first one.
-fn attempts(point: &str, seed: u64) -> Vec<(u64, u64)> {
-    let later = ["restore.", "transaction.abort."].iter().any(|prefix| point.starts_with(prefix));
-    if later { vec![(1, 1)] } else { vec![(1 + seed % 4, 0), (1, 0), (1, 1)] }
+/// Where else to try if no process dies: what only happens after a start on old data does not happen in the first one, and
+/// there is nothing to abort unless a process died between staging and committing.
+fn attempts(point: &str, seed: u64) -> Vec<Directed> {
+    let at = |count, process, ahead: Option<&str>| Directed {
+        point: point.to_owned(),
+        count,
+        process,
+        ahead: ahead.map(str::to_owned),
+    };
+    if point.starts_with("transaction.abort.") {
+        let ahead = ["transaction.stage.after:2", "transaction.commit.before:2", "manifest.put.before:3"];
+        return ahead.iter().map(|ahead| at(1, 1, Some(ahead))).collect();
+    }
+    if point.starts_with("restore.") {
+        return vec![at(1 + seed % 4, 1, None), at(1, 1, None)];
+    }
+    vec![at(1 + seed % 6, 0, None), at(1, 0, None), at(1, 1, None)]
 }
 
 fn number(name: &str) -> Option<u64> {
