@@ -47,8 +47,10 @@ pub struct Completed {
     pub checkpoint: u64,
     /// When it was taken.
     pub taken_at: EventTime,
-    /// When it was complete.
+    /// When it was complete, or found to hold still all that there is.
     pub completed_at: EventTime,
+    /// From its trigger until it was complete.
+    pub duration_ms: i64,
     /// From its trigger to its barrier at the sinks.
     pub aligned_ms: i64,
     /// Bytes of all its files.
@@ -114,6 +116,7 @@ impl CheckpointBoard {
             checkpoint,
             taken_at,
             completed_at,
+            duration_ms: completed_at.saturating_sub(taken_at),
             aligned_ms,
             full_bytes: kept.full_bytes,
             transferred_bytes: kept.transferred_bytes,

@@ -91,7 +91,7 @@ fn checkpoints(status: tidegate_worker::CheckpointStatus, now: EventTime) -> Che
     let completed = |last: tidegate_worker::Completed| CompletedCheckpoint {
         id: last.checkpoint,
         completed_at: last.completed_at,
-        duration_ms: last.completed_at.saturating_sub(last.taken_at),
+        duration_ms: last.duration_ms,
         alignment_ms: last.aligned_ms,
         bytes_full: last.full_bytes,
         bytes_transferred: last.transferred_bytes,
