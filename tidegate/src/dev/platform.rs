@@ -23,7 +23,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::data::DataFolder;
-use super::runner::{Keeping, Runner, RunnerParts, StoredPointers};
+use super::runner::{Keeping, LEAST_INTERVAL, Runner, RunnerParts, StoredPointers};
 use super::tables::TenantTables;
 use crate::admission::{HostAdmission, image_key};
 use crate::clock::SystemClock;
@@ -75,6 +75,7 @@ impl Platform {
             backends: Arc::new(RocksBackends::new(&tidegate_state_rocksdb::RocksOptions::default())),
             folder: data.folder(STATE)?,
             runtime: Handle::current(),
+            least_interval: LEAST_INTERVAL,
         };
         let runner = Arc::new(Runner::new(RunnerParts {
             sandbox,

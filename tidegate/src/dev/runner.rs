@@ -29,7 +29,7 @@ use tidegate_worker::{JobRun, RunControl, RunningJob};
 use tokio::sync::oneshot;
 
 use assembly::{Assembly, Built, Image};
-pub(super) use keeping::Keeping;
+pub(super) use keeping::{Keeping, LEAST_INTERVAL};
 pub(super) use pointers::StoredPointers;
 use reasons::{already_runs, end_of, lost, registry_refused, tenancy_refused};
 use standing::Standing;

@@ -40,7 +40,13 @@ pub(in crate::dev) struct Keeping {
     pub(in crate::dev) folder: PathBuf,
     /// Where the store's calls are waited for.
     pub(in crate::dev) runtime: Handle,
+    /// However often a pipeline asks for checkpoints, there is so much time between two: each costs the disk and the metadata
+    /// store something, which all tenants share.
+    pub(in crate::dev) least_interval: Duration,
 }
+
+/// What a platform keeps between two checkpoints of a job.
+pub(in crate::dev) const LEAST_INTERVAL: Duration = Duration::from_millis(100);
 
 /// A job that has its state again.
 pub(super) struct Kept {
@@ -48,6 +54,7 @@ pub(super) struct Kept {
     pub(super) board: Arc<CheckpointBoard>,
     store: CheckpointStore,
     folder: PathBuf,
+    least_interval: Duration,
 }
 
 impl Keeping {
@@ -62,7 +69,7 @@ impl Keeping {
         let board = Arc::<CheckpointBoard>::default();
         let places = Places { backends: &*self.backends, folder: &folder, clock };
         let restored = restore(job, &mut store, &places, &board).map_err(|error| not_restored(start, &error))?;
-        Ok(Kept { restored, board, store, folder })
+        Ok(Kept { restored, board, store, folder, least_interval: self.least_interval })
     }
 }
 
@@ -143,13 +150,13 @@ impl Kept {
         clock: Arc<dyn Clock>,
     ) -> Checkpointing {
         let checkpoint = pipeline.checkpointing();
-        let interval = duration(checkpoint.interval);
+        let interval = duration(checkpoint.interval).max(self.least_interval);
         let settings = CheckpointSettings {
             interval,
             timeout: interval.saturating_mul(INTERVALS_BEFORE_TIMEOUT).max(SHORTEST_TIMEOUT),
             tolerable_failures: checkpoint.tolerable_failures,
         };
-        let Self { restored, board, store, folder } = self;
+        let Self { restored, board, store, folder, .. } = self;
         let release = Box::new(move |position: &SourcePosition| hold(&*log, &holder, position));
         Checkpointing { store, restored, folder, settings, board, clock, release }
     }

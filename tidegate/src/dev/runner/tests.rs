@@ -110,6 +110,7 @@ impl Place {
                 backends: Arc::new(RocksBackends::new(&RocksOptions::default())),
                 folder: folder.path().join("state"),
                 runtime: tokio::runtime::Handle::current(),
+                least_interval: Duration::from_millis(10),
             },
         };
         Self { folder, runner: Runner::new(parts), store, blobs, admission }
