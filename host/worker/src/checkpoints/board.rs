@@ -155,10 +155,14 @@ impl CheckpointBoard {
 /// What a tenant is told of an error: no path, no object and nothing of other jobs.
 fn told(error: &CheckpointError) -> &'static str {
     match error {
-        CheckpointError::Store { .. } => "the store of checkpoints failed",
+        CheckpointError::Store { .. } => {
+            "the store of checkpoints failed; the platform's log says how, so ask a platform admin"
+        }
         CheckpointError::Pointer { .. } => "the platform's metadata could not be written",
         CheckpointError::Fenced { .. } => "a later start of the job has taken over",
-        CheckpointError::Local { .. } | CheckpointError::Changed { .. } => "the platform's disk failed",
+        CheckpointError::Local { .. } | CheckpointError::Changed { .. } => {
+            "the platform's disk failed; its log says how, so ask a platform admin"
+        }
         CheckpointError::BrokeOff { .. } => {
             "not every task handed over its state in time: the job is too busy, or a hook takes very long"
         }

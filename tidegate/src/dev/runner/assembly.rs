@@ -21,7 +21,7 @@ use tidegate_worker::JobRun;
 
 use super::RunnerParts;
 use super::guest_log::JobLog;
-use super::keeping::holder;
+use super::keeping::{hold_beginning, holder};
 use super::outputs::Opening;
 use super::reasons::{invalid, lost, not_opened, output_refused, stream_refused};
 use super::standing::{Begins, Standing, Watching};
@@ -99,6 +99,10 @@ impl Assembly {
         };
         if kept.restored.finished {
             return Ok(Built::Finished(Standing::new(begins)));
+        }
+        if kept.restored.position.is_none() {
+            let held = hold_beginning(&*self.parts.log, &holder(&self.job.key), &inputs);
+            held.map_err(|error| stream_refused(&self.pipeline().source_path(0), &error))?;
         }
         let stop = Arc::new(StopFlag::new());
         let source = self.source(&inputs, kept.restored.position.as_ref(), Arc::clone(&stop))?;

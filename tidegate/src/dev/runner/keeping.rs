@@ -3,6 +3,7 @@
 //! Everything here blocks, and runs on a thread that may. Below the data folder a job's version has one folder for its backends
 //! and snapshots; nothing in it is needed that the object store does not have.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use tidegate_checkpoint::{CheckpointError, CheckpointStore, JobPlace, Pointers, 
 use tidegate_connectors::SourcePosition;
 use tidegate_coordinator::{EndedJob, JobKey, StartError, StartJob, streams_written};
 use tidegate_dataflow::Job;
-use tidegate_log::{ErrorKind, Log, LogError, StreamId};
+use tidegate_log::{ErrorKind, Log, LogError, StreamId, StreamInfo};
 use tidegate_pipeline::Pipeline;
 use tidegate_state::StateBackends;
 use tidegate_types::{Clock, Millis};
@@ -162,10 +163,29 @@ impl Kept {
     }
 }
 
+/// A job that has no checkpoint yet begins again where it begins now: nothing from there on may be dropped.
+pub(super) fn hold_beginning(log: &dyn Log, holder: &str, inputs: &[StreamInfo]) -> Result<(), LogError> {
+    for input in inputs {
+        let starts: Vec<u64> = input.partitions.iter().map(|partition| partition.start).collect();
+        log.hold(&input.id, holder, Some(&starts))?;
+    }
+    Ok(())
+}
+
+/// Of each stream the least offset of each partition: several sources may read one.
+fn least_offsets(sources: Vec<(StreamId, Vec<u64>)>) -> BTreeMap<StreamId, Vec<u64>> {
+    let mut least: BTreeMap<StreamId, Vec<u64>> = BTreeMap::new();
+    for (stream, offsets) in sources {
+        let held = least.entry(stream).or_insert_with(|| offsets.clone());
+        held.iter_mut().zip(&offsets).for_each(|(held, offset)| *held = (*held).min(*offset));
+    }
+    least
+}
+
 /// Nothing at or behind this position may be dropped from the streams.
 fn hold(log: &dyn Log, holder: &str, position: &SourcePosition) {
     let Ok(streams) = position.next_offsets() else { return };
-    for (stream, offsets) in streams {
+    for (stream, offsets) in least_offsets(streams) {
         if let Err(error) = log.hold(&stream, holder, Some(&offsets)) {
             tracing::warn!(%stream, holder, %error, "what the job's checkpoints need of the stream cannot be noted");
         }
@@ -201,5 +221,19 @@ fn not_restored(start: &StartJob, error: &RestoreError) -> StartError {
         RestoreError::Malformed { .. } | RestoreError::Checkpoint(_) | RestoreError::State(_) => {
             lost("its state cannot be restored from its newest checkpoint now")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_stream_that_is_read_twice_the_slower_reader_counts() {
+        let stream =
+            |name: &str| StreamId { tenant: "acme".parse().expect("a name"), name: name.parse().expect("a name") };
+        let sources = vec![(stream("a"), vec![5, 9]), (stream("b"), vec![1]), (stream("a"), vec![7, 2])];
+        let least: Vec<_> = least_offsets(sources).into_iter().collect();
+        assert_eq!(least, [(stream("a"), vec![5, 2]), (stream("b"), vec![1])]);
     }
 }

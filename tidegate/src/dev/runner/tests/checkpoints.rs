@@ -196,6 +196,8 @@ async fn of_a_job_that_has_ended_for_good_nothing_is_left() {
     let key = job.key.clone();
     let run = place.runner.start(job.clone()).await.expect("it runs");
     let (log, events, out) = (&place.runner.parts.log, stream("acme", "events"), stream("acme", "out"));
+    let held = log.holds(&events).expect("listed");
+    assert_eq!(held, [("job:minutes".to_owned(), vec![0, 0])], "without a checkpoint it would begin here again");
     for at in 0..6 {
         place.append("acme", 0, &[&format!(r#"{{"t": {at}, "k": "a"}}"#)]);
         let read = place.until(&key, |status| status.account.read > at).await;
