@@ -81,7 +81,7 @@ soak: build ## random scenarios for long: make soak SEEDS=10000
 	SEEDS=$(SEEDS) cargo test $(LOCKED) -p tidegate-conformance --test random -- --nocapture
 
 drill: guests build ## kills of the platform, and what they lose: make drill RUNS=200
-	$(if $(SEED)$(FAULT),,RUNS=$(RUNS)) FIRST=$(FIRST) SEED=$(SEED) FAULT=$(FAULT) cargo test $(LOCKED) -p tidegate-drill --test drill -- --nocapture
+	$(if $(SEED)$(FAULT),,RUNS=$(RUNS)) FIRST=$(FIRST) SEED=$(SEED) FAULT=$(FAULT) DAMAGE=$(DAMAGE) cargo test $(LOCKED) -p tidegate-drill --test drill -- --nocapture
 
 # ONLY="name name" plants these faults only, REV=commit takes the engine of a commit.
 mutants: setup ## plant each fault in the engine: do the tests find it?

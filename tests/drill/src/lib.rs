@@ -6,6 +6,7 @@
 //! what a tenant can see, and what two undisturbed runs may differ in is left out by name, in `workload`.
 
 mod compare;
+mod damage;
 mod events;
 mod outcome;
 mod plan;
@@ -15,7 +16,7 @@ mod run;
 mod site;
 mod workload;
 
-pub use plan::{Delivery, Directed, JobPlan, Plan, Step};
+pub use plan::{Damage, Delivery, Directed, JobPlan, Plan, Step};
 pub use reference::References;
 pub use report::{Report, Summary};
 pub use run::drill;

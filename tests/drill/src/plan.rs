@@ -42,8 +42,27 @@ pub enum Step {
     Kill,
     /// Kills the process, then the next one so many ms after its launch, and starts it again.
     KillTwice(u64),
+    /// Kills the process and starts it again without the local files of its jobs' state: all comes from the store.
+    KillAndLose,
+    /// Kills the process, damages the newest checkpoint of every job that has three, and starts it again.
+    KillAndDamage(Damage),
     /// Ends the input.
     Seal,
+}
+
+/// What happens to a checkpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Damage {
+    /// Half of its manifest is gone.
+    CutManifest,
+    /// Its manifest is gone.
+    NoManifest,
+    /// A byte of its manifest is another.
+    OtherByteInManifest,
+    /// A file of its state is gone.
+    NoFile,
+    /// A byte of a file of its state is another, and no local copy is left.
+    OtherByteInFile,
 }
 
 /// A kill at a named point.
@@ -72,6 +91,9 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// The kill that is not drawn.
     pub directed: Option<Directed>,
+    /// Whether a checkpoint is damaged. What was committed since the one before it is then there again
+    /// (docs/checkpoints.md).
+    pub damages: bool,
 }
 
 impl Plan {
@@ -85,11 +107,29 @@ impl Plan {
         for _ in 0..kills {
             // Not before the first piece.
             let place = 1 + small(chance.below(long(steps.len())));
-            let kill = if chance.of_thousand(250) { Step::KillTwice(chance.below(400)) } else { Step::Kill };
+            let kill = match chance.below(20) {
+                0..5 => Step::KillTwice(chance.below(400)),
+                5..8 => Step::KillAndLose,
+                _ => Step::Kill,
+            };
             let wait = moment(&mut chance);
             steps.splice(place..place, [Step::Wait(wait), kill]);
         }
-        Self { seed, jobs, pieces, steps, directed: None }
+        Self { seed, jobs, pieces, steps, directed: None, damages: false }
+    }
+
+    /// A drill of kills at random moments, at one of which the newest checkpoints are damaged.
+    pub fn damaging(seed: u64) -> Self {
+        use Damage::{CutManifest, NoFile, NoManifest, OtherByteInFile, OtherByteInManifest};
+        let plan = Self::random(seed);
+        let damages = [CutManifest, NoManifest, OtherByteInManifest, NoFile, OtherByteInFile];
+        let damage = damages[small(seed % long(damages.len()))];
+        // Often enough that there are three by then.
+        let jobs = plan.jobs.iter().map(|job| JobPlan { interval: 50, ..*job }).collect();
+        let mut steps = plan.steps;
+        let place = steps.iter().position(|step| *step == Step::Append(plan.pieces - 1)).unwrap_or(steps.len());
+        steps.splice(place..place, [Step::Wait(300), Step::KillAndDamage(damage)]);
+        Self { jobs, steps, damages: true, ..plan }
     }
 
     /// A drill of one kill at a named point.
@@ -106,7 +146,7 @@ impl Plan {
             }
         }
         steps.push(Step::Seal);
-        Self { seed, jobs, pieces, steps, directed: Some(directed) }
+        Self { seed, jobs, pieces, steps, directed: Some(directed), damages: false }
     }
 
     /// The same jobs with nothing to disturb them.
@@ -114,12 +154,13 @@ impl Plan {
         let quiet =
             |job: &JobPlan| JobPlan { delivery: Delivery::AtLeastOnce, parallelism: 1, interval: 3_600_000, ..*job };
         let steps = vec![Step::Append(0), Step::Seal];
-        Self { seed: 0, jobs: jobs.iter().map(quiet).collect(), pieces: 1, steps, directed: None }
+        Self { seed: 0, jobs: jobs.iter().map(quiet).collect(), pieces: 1, steps, directed: None, damages: false }
     }
 
     /// The words that replay it.
     pub fn replay(&self) -> String {
         match &self.directed {
+            None if self.damages => format!("make drill DAMAGE=yes SEED={}", self.seed),
             None => format!("make drill SEED={}", self.seed),
             Some(Directed { point, .. }) => format!("make drill FAULT={point} SEED={}", self.seed),
         }

@@ -19,6 +19,10 @@ pub struct Report {
     pub kills: u64,
     /// Whether it died at the point that it was directed to.
     pub struck: bool,
+    /// How many checkpoints the drill damaged.
+    pub damaged: u64,
+    /// How many checkpoints the platform's log names as damaged.
+    pub skipped: usize,
     /// Where everything is kept that somebody needs to look into a difference.
     pub kept: Option<PathBuf>,
 }
@@ -50,6 +54,8 @@ impl fmt::Display for Report {
 pub struct Summary {
     drills: u64,
     kills: u64,
+    damaged: u64,
+    skipped: usize,
     differing: Vec<String>,
     /// For each point that a drill was directed to: how often the process died there, and how many drills differed.
     points: BTreeMap<String, (u64, u64)>,
@@ -60,6 +66,8 @@ impl Summary {
     pub fn add(&mut self, report: &Report) {
         self.drills += 1;
         self.kills += report.kills;
+        self.damaged += report.damaged;
+        self.skipped += report.skipped;
         if !report.differences.is_empty() {
             self.differing.push(report.plan.replay());
         }
@@ -92,7 +100,8 @@ impl fmt::Display for Summary {
                 writeln!(f, "{point:<32} {struck:>7} {differing:>10}{note}")?;
             }
         }
-        let Self { drills, kills, differing, .. } = self;
+        let Self { drills, kills, damaged, skipped, differing, .. } = self;
+        writeln!(f, "{damaged} checkpoints damaged; the platform's log names damage {skipped} times")?;
         write!(f, "{drills} drills, {kills} kills, {} with differences", differing.len())?;
         differing.iter().try_for_each(|replay| write!(f, "\n  {replay}"))
     }

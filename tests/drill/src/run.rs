@@ -9,8 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::compare::differences;
+use crate::damage::{damage, lose};
 use crate::outcome::Outcome;
-use crate::plan::{Plan, Step};
+use crate::plan::{Delivery, JobPlan, Plan, Step};
 use crate::reference::References;
 use crate::report::Report;
 use crate::site::{Site, Template};
@@ -18,21 +19,31 @@ use crate::site::{Site, Template};
 /// How long everything after a step may take. What takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// What the platform's log says of a checkpoint that it does not use.
+const SKIPPED: &str = "is damaged";
+
 /// Does a drill and says what differs from an undisturbed run.
 pub fn drill(plan: &Plan, references: &References<'_>) -> Report {
     let mut site = references.template().site();
     let mut drill = Drill::of(plan, &mut site);
     let found = references.of(&plan.jobs).and_then(|expected| Ok((expected, drill.run()?)));
-    let (kills, struck) = (drill.kills, drill.struck);
+    let (kills, struck, damaged) = (drill.kills, drill.struck, drill.damaged);
+    let skipped = site.said().matches(SKIPPED).count();
     let differences = match found {
         Ok((expected, found)) => {
             let both = plan.jobs.iter().zip(expected.iter().zip(&found));
-            both.flat_map(|(job, (expected, found))| differences(job, expected, found)).collect()
+            both.flat_map(|(job, (expected, found))| differences(&compared(plan, job), expected, found)).collect()
         }
         Err(failure) => vec![failure],
     };
     let kept = (!differences.is_empty()).then(|| site.keep());
-    Report { plan: plan.clone(), differences, kills, struck, kept }
+    Report { plan: plan.clone(), differences, kills, struck, damaged, skipped, kept }
+}
+
+/// How a job's output is compared: where a checkpoint was damaged, what was committed since the one before comes again.
+fn compared(plan: &Plan, job: &JobPlan) -> JobPlan {
+    let delivery = if plan.damages { Delivery::AtLeastOnce } else { job.delivery };
+    JobPlan { delivery, ..*job }
 }
 
 /// Does a plan without kills.
@@ -65,12 +76,14 @@ struct Drill<'a> {
     armed: Option<Armed>,
     /// Whether a process died at the point that the drill is directed to.
     struck: bool,
+    /// How many checkpoints were damaged.
+    damaged: u64,
     deadline: Instant,
 }
 
 impl<'a> Drill<'a> {
     fn of(plan: &'a Plan, site: &'a mut Site) -> Self {
-        Self { plan, site, processes: 0, kills: 0, armed: None, struck: false, deadline: deadline() }
+        Self { plan, site, processes: 0, kills: 0, armed: None, struck: false, damaged: 0, deadline: deadline() }
     }
 
     fn run(&mut self) -> Result<Vec<Outcome>, String> {
@@ -96,6 +109,16 @@ impl<'a> Drill<'a> {
                 Ok(())
             }
             Step::Kill => self.kill().and_then(|()| self.start()),
+            Step::KillAndLose => {
+                self.kill()?;
+                lose(&self.site.data())?;
+                self.start()
+            }
+            Step::KillAndDamage(kind) => {
+                self.kill()?;
+                self.damaged += damage(&self.site.data(), kind)?;
+                self.start()
+            }
             Step::KillTwice(ms) => {
                 self.kill()?;
                 self.launch();

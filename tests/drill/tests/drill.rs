@@ -1,7 +1,7 @@
 //! Kills at random moments, and one at every fault point. `make drill RUNS=200` is this test, longer.
 //!
 //! `RUNS=n`: so many random drills, and all points. `FIRST=n`: from this seed on. `SEED=n`: this one alone. `FAULT=name`: this
-//! point alone.
+//! point alone. `DAMAGE=yes SEED=n`: a drill that damages checkpoints.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,6 +20,7 @@ const SIDE_BY_SIDE: usize = 2;
 /// A drill to do.
 enum Task {
     Random(u64),
+    Damaging(u64),
     At(&'static str, u64),
 }
 
@@ -58,18 +59,20 @@ fn tasks() -> Vec<Task> {
         return seeds.map(|seed| Task::At(point, seed)).collect();
     }
     if let Some(seed) = seed {
-        return vec![Task::Random(seed)];
+        return vec![if text("DAMAGE").is_some() { Task::Damaging(seed) } else { Task::Random(seed) }];
     }
     let points = if runs.is_some() { POINTS } else { &FEW };
     let directed = points.iter().zip(first..).map(|(point, seed)| Task::At(point, seed));
     let random = (first..first + runs.unwrap_or(RUNS)).map(Task::Random);
-    directed.chain(random).collect()
+    let damaging = (first..first + runs.map_or(1, |runs| runs / 10)).map(Task::Damaging);
+    directed.chain(random).chain(damaging).collect()
 }
 
 /// A drill; of a point as many as it takes until a process dies there.
 fn perform(task: &Task, references: &References<'_>) -> Vec<Report> {
     match task {
         Task::Random(seed) => vec![drill(&Plan::random(*seed), references)],
+        Task::Damaging(seed) => vec![drill(&Plan::damaging(*seed), references)],
         Task::At(point, seed) => {
             let mut reports = Vec::new();
             for directed in attempts(point, *seed) {
