@@ -144,10 +144,14 @@ impl HandOver {
 
     /// Hands something over. Nobody takes it any more if the job ends.
     pub fn hand(&self, handed: Handed) {
-        if let Handed::Changes { changes, .. } = &handed {
-            self.checkpoints.in_flight.fetch_add(changes.bytes(), Ordering::AcqRel);
+        let bytes = match &handed {
+            Handed::Changes { changes, .. } => changes.bytes(),
+            _ => 0,
+        };
+        self.checkpoints.in_flight.fetch_add(bytes, Ordering::AcqRel);
+        if self.to.send(handed).is_err() {
+            self.checkpoints.took(bytes);
         }
-        let _ = self.to.send(handed);
     }
 
     /// Whether more changes are to be handed over now.

@@ -11,27 +11,30 @@ use std::sync::{Arc, mpsc};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
-use tidegate_checkpoint::{
-    CheckpointError, CheckpointStore, Kept, NewCheckpoint, OperatorPart, SinkPart, snapshot_folder,
-};
+use tidegate_checkpoint::CheckpointStore;
 use tidegate_connectors::SourcePosition;
+use tidegate_dataflow::SubtaskState;
 use tidegate_dataflow::checkpoint::{Checkpoints, HandOver, Handed, SubtaskId};
-use tidegate_dataflow::{SubtaskState, position_of};
-use tidegate_state::{Changes, StateBackend, StateError};
-use tidegate_types::batch::index32;
+use tidegate_state::{Changes, StateBackend};
 use tidegate_types::{Clock, EventTime};
 
 use crate::run::RunError;
 use crate::state::{Early, RunState};
 
 mod board;
+mod failure;
 mod restoring;
+mod saving;
 
 pub use board::{CheckpointBoard, CheckpointStatus, Completed, RestorePhases, RestoredFrom};
+pub use failure::{Failure, KeepError};
 pub use restoring::{Places, RestoreError, Restored, restore};
 
 /// How often a failed last checkpoint is tried again.
 const LAST_AGAIN: Duration = Duration::from_secs(1);
+
+/// The clock is looked at this often, whatever it said before, ms.
+const LONGEST_WAIT_MS: i64 = 10_000;
 
 /// When checkpoints are taken.
 #[derive(Debug, Clone, Copy)]
@@ -64,22 +67,6 @@ pub struct Checkpointing {
 
 /// So many checkpoints are kept, the newest among them.
 pub const KEPT_CHECKPOINTS: usize = 3;
-
-/// Why the run cannot go on.
-#[derive(Debug, thiserror::Error)]
-pub enum KeepError {
-    /// The state of a subtask cannot be written on this machine.
-    #[error(transparent)]
-    State(#[from] StateError),
-    /// A later run has taken over, or too many checkpoints have failed in a row.
-    #[error("{failures} checkpoints in a row have failed")]
-    Checkpoint {
-        /// How many.
-        failures: u32,
-        /// The last one's error.
-        source: CheckpointError,
-    },
-}
 
 /// A checkpoint that is under way.
 struct UnderWay {
@@ -175,6 +162,7 @@ pub(crate) fn start(
         release,
     };
     Builder::new().name("checkpoints".into()).spawn(move || {
+        let _guard = EndsWithThread(Arc::clone(&run));
         if let Err(error) = taker.take(&handed) {
             run.end(Early::Failed(RunError::Keep(error)));
             // Until all tasks are gone, what they hand over goes nowhere.
@@ -183,6 +171,17 @@ pub(crate) fn start(
             }
         }
     })
+}
+
+/// A run does not outlive the thread that keeps its state.
+struct EndsWithThread(Arc<RunState>);
+
+impl Drop for EndsWithThread {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.end(Early::Failed(RunError::Panicked));
+        }
+    }
 }
 
 /// A job's way to the thread, and the thread's end of it.
@@ -215,20 +214,22 @@ impl Taker {
             None if self.source_ended && self.last.is_none() => EventTime::MAX,
             None => self.next_at,
         };
-        let left = until.saturating_sub(self.clock.now()).clamp(0, 3_600_000);
+        let left = until.saturating_sub(self.clock.now()).clamp(0, LONGEST_WAIT_MS);
         Duration::from_millis(left.unsigned_abs())
     }
 
     /// A checkpoint is due, or the one under way has taken too long.
     fn is_time(&mut self) -> Result<(), KeepError> {
         let now = self.clock.now();
+        // A clock that was set back must not put the next one off.
+        self.next_at = self.next_at.min(now.saturating_add(millis(self.settings.interval)));
         if let Some(under_way) = &self.under_way {
             if now < under_way.since.saturating_add(millis(self.settings.timeout)) {
                 return Ok(());
             }
             let checkpoint = under_way.checkpoint;
             self.under_way = None;
-            return self.failed(checkpoint, CheckpointError::BrokeOff { reason: self.missing(checkpoint) });
+            return self.failed(checkpoint, Failure::Late { seconds: self.settings.timeout.as_secs() });
         }
         if now < self.next_at {
             return Ok(());
@@ -247,14 +248,6 @@ impl Taker {
         self.under_way = Some(under_way);
         self.checkpoints.want(checkpoint);
         Ok(())
-    }
-
-    fn missing(&self, checkpoint: u64) -> String {
-        format!(
-            "checkpoint {checkpoint} was given up, as not every task had handed over its state within {} s: the job is too \
-             busy, or a hook takes very long",
-            self.settings.timeout.as_secs()
-        )
     }
 
     fn took(&mut self, handed: Handed) -> Result<(), KeepError> {
@@ -310,140 +303,6 @@ impl Taker {
     fn let_go(&self, handed: &Handed) {
         if let Handed::Changes { changes, .. } = handed {
             self.checkpoints.took(changes.bytes());
-        }
-    }
-
-    fn snapshot(&self, checkpoint: u64, of: SubtaskId, head: Vec<u8>) -> Result<OperatorPart, KeepError> {
-        let (state, backend) = &self.backends[&of];
-        let subtask = index32(of.subtask);
-        let folder = snapshot_folder(&self.folder, checkpoint, &state.operator, subtask);
-        tidegate_faults::reach("state.snapshot.before");
-        let files = backend.snapshot(&folder)?;
-        tidegate_faults::reach("state.snapshot.after");
-        let (operator, groups) = (state.operator.to_string(), state.groups.clone());
-        Ok(OperatorPart { operator, subtask, groups, head, folder, files })
-    }
-
-    fn save_if_whole(&mut self) -> Result<(), KeepError> {
-        let is_whole = |under_way: &UnderWay| {
-            under_way.source.is_some() && under_way.sinks.is_some() && under_way.heads.len() == self.backends.len()
-        };
-        let Some(under_way) = self.under_way.take_if(|under_way| is_whole(under_way)) else { return Ok(()) };
-        let UnderWay { checkpoint, since, source: Some(source), heads, sinks: Some((sinks, aligned)) } = under_way
-        else {
-            return Ok(());
-        };
-        let whole = Whole { source, heads, sinks };
-        if self.saved.as_ref() == Some(&whole) {
-            // Nothing has happened since the last one, which stands for this one too.
-            self.failures_in_a_row = 0;
-            self.checkpoints.complete(checkpoint);
-            self.board.unchanged(self.clock.now());
-            return Ok(());
-        }
-        self.save(checkpoint, since, aligned.saturating_sub(since), whole)
-    }
-
-    fn save(&mut self, checkpoint: u64, since: EventTime, aligned_ms: i64, whole: Whole) -> Result<(), KeepError> {
-        let mut operators = Vec::new();
-        for (of, head) in &whole.heads {
-            operators.push(self.snapshot(checkpoint, *of, head.clone())?);
-        }
-        let new = self.new_checkpoint(checkpoint, since, whole.source.clone(), operators, whole.sinks.clone(), false);
-        match self.store.save(new) {
-            Ok(kept) => {
-                self.completed(checkpoint, since, aligned_ms, &kept);
-                self.note_begin(since, position_of(&whole.source));
-                self.saved = Some(whole);
-                Ok(())
-            }
-            Err(error) => self.failed(checkpoint, error),
-        }
-    }
-
-    /// All input was read and everything has fired: what was emitted counts once this checkpoint is saved. If that fails, it is
-    /// tried again until somebody stops the run.
-    fn save_last(&mut self, sinks: Sinks) -> Result<(), KeepError> {
-        let (checkpoint, taken_at) = (self.checkpoints.wanted() + 1, self.clock.now());
-        self.checkpoints.want(checkpoint);
-        let again = sinks.clone();
-        let new = self.new_checkpoint(checkpoint, taken_at, Vec::new(), Vec::new(), sinks, true);
-        match self.store.save(new) {
-            Ok(kept) => {
-                self.completed(checkpoint, taken_at, 0, &kept);
-                Ok(())
-            }
-            Err(error) => {
-                self.next_at = self.clock.now().saturating_add(millis(LAST_AGAIN));
-                self.last = Some(again);
-                self.failed(checkpoint, error)
-            }
-        }
-    }
-
-    fn new_checkpoint(
-        &self,
-        checkpoint: u64,
-        taken_at: EventTime,
-        source: Vec<u8>,
-        operators: Vec<OperatorPart>,
-        sinks: Sinks,
-        finished: bool,
-    ) -> NewCheckpoint {
-        let sink = |(name, prepared): (&String, Option<Vec<u8>>)| SinkPart { name: name.clone(), prepared };
-        NewCheckpoint {
-            checkpoint,
-            taken_at,
-            max_parallelism: self.max_parallelism,
-            finished,
-            source,
-            sinks: self.sinks.iter().zip(sinks.prepared).map(sink).collect(),
-            account: sinks.account,
-            operators,
-        }
-    }
-
-    fn completed(&mut self, checkpoint: u64, since: EventTime, aligned_ms: i64, kept: &Kept) {
-        self.failures_in_a_row = 0;
-        self.checkpoints.complete(checkpoint);
-        self.board.completed(checkpoint, since, self.clock.now(), aligned_ms, kept);
-        if let Some(before) = self.local.replace(checkpoint) {
-            self.drop_snapshots(before);
-        }
-    }
-
-    /// A checkpoint that is kept begins there. Once all that are kept are known, the input before the oldest is not needed.
-    fn note_begin(&mut self, taken_at: EventTime, position: Option<SourcePosition>) {
-        self.begins.push_back((taken_at, position));
-        while self.begins.len() > KEPT_CHECKPOINTS {
-            self.begins.pop_front();
-        }
-        let Some((oldest_at, oldest)) = self.begins.front() else { return };
-        self.board.keeps_since(*oldest_at);
-        if let (KEPT_CHECKPOINTS, Some(oldest)) = (self.begins.len(), oldest) {
-            (self.release)(oldest);
-        }
-    }
-
-    /// A checkpoint has come to nothing. Processing goes on, unless a later run has taken over or too many have failed.
-    fn failed(&mut self, checkpoint: u64, error: CheckpointError) -> Result<(), KeepError> {
-        self.failures_in_a_row += 1;
-        self.board.failed(self.clock.now(), &error);
-        tracing::warn!(checkpoint, in_a_row = self.failures_in_a_row, %error, "a checkpoint failed; the job goes on");
-        self.drop_snapshots(checkpoint);
-        let fenced = matches!(error, CheckpointError::Fenced { .. });
-        let too_many = self.settings.tolerable_failures.is_some_and(|most| self.failures_in_a_row > most);
-        if fenced || too_many {
-            return Err(KeepError::Checkpoint { failures: self.failures_in_a_row, source: error });
-        }
-        Ok(())
-    }
-
-    /// Removes a checkpoint's snapshots from this machine.
-    fn drop_snapshots(&self, checkpoint: u64) {
-        let of_any = snapshot_folder(&self.folder, checkpoint, "any", 0);
-        if let Some(folder) = of_any.parent() {
-            remove(folder);
         }
     }
 }

@@ -15,8 +15,8 @@ mod sinks;
 mod state;
 
 pub use checkpoints::{
-    CheckpointBoard, CheckpointSettings, CheckpointStatus, Checkpointing, Completed, KEPT_CHECKPOINTS, KeepError,
-    Places, RestoreError, RestorePhases, Restored, RestoredFrom, restore,
+    CheckpointBoard, CheckpointSettings, CheckpointStatus, Checkpointing, Completed, Failure, KEPT_CHECKPOINTS,
+    KeepError, Places, RestoreError, RestorePhases, Restored, RestoredFrom, restore,
 };
 pub use lanes::Lanes;
 pub use pieces::{PiecesError, PiecesRun, run_in_pieces};

@@ -5,6 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tidegate_checkpoint::{CheckpointError, Kept};
 use tidegate_types::EventTime;
 
+use super::Failure;
+
 /// So many failures in a row are an alert.
 const ALERT_AFTER: u32 = 3;
 
@@ -136,14 +138,14 @@ impl CheckpointBoard {
         }
     }
 
-    pub(super) fn failed(&self, at: EventTime, error: &CheckpointError) {
+    pub(super) fn failed(&self, at: EventTime, failure: &Failure) {
         let mut status = self.lock();
         status.failures += 1;
         status.failures_in_a_row += 1;
         status.failing_since.get_or_insert(at);
-        status.last_error = Some(told(error));
+        status.last_error = Some(told(failure));
         if status.failures_in_a_row == ALERT_AFTER {
-            tracing::error!(%error, "{ALERT_AFTER} checkpoints in a row have failed: a restart would go back further and further");
+            tracing::error!(error = %failure, "{ALERT_AFTER} checkpoints in a row have failed: a restart would go back further and further");
         }
     }
 
@@ -152,24 +154,28 @@ impl CheckpointBoard {
     }
 }
 
-/// What a tenant is told of an error: no path, no object and nothing of other jobs.
-fn told(error: &CheckpointError) -> &'static str {
-    match error {
-        CheckpointError::Store { .. } => {
-            "the store of checkpoints failed; the platform's log says how, so ask a platform admin"
-        }
-        CheckpointError::Pointer { .. } => "the platform's metadata could not be written",
-        CheckpointError::Fenced { .. } => "a later start of the job has taken over",
-        CheckpointError::Local { .. } | CheckpointError::Changed { .. } => {
-            "the platform's disk failed; its log says how, so ask a platform admin"
-        }
-        CheckpointError::BrokeOff { .. } => {
+/// What a tenant is told of a failure: no path, no object and nothing of other jobs.
+fn told(failure: &Failure) -> &'static str {
+    match failure {
+        Failure::Late { .. } => {
             "not every task handed over its state in time: the job is too busy, or a hook takes very long"
         }
-        CheckpointError::Damaged { .. }
-        | CheckpointError::Newer { .. }
-        | CheckpointError::NoneUsable { .. }
-        | CheckpointError::NotNewer { .. }
-        | CheckpointError::Name(_) => "the platform could not save it; its log says more",
+        Failure::State(_) => DISK_FAILED,
+        Failure::Store(error) => match error {
+            CheckpointError::Store { .. } => {
+                "the store of checkpoints failed; the platform's log says how, so ask a platform admin"
+            }
+            CheckpointError::Pointer { .. } => "the platform's metadata could not be written",
+            CheckpointError::Fenced { .. } => "a later start of the job has taken over",
+            CheckpointError::Local { .. } | CheckpointError::Changed { .. } => DISK_FAILED,
+            CheckpointError::Damaged { .. }
+            | CheckpointError::Newer { .. }
+            | CheckpointError::NoneUsable { .. }
+            | CheckpointError::NotNewer { .. }
+            | CheckpointError::BrokeOff { .. }
+            | CheckpointError::Name(_) => "the platform could not save it; its log says more, so ask a platform admin",
+        },
     }
 }
+
+const DISK_FAILED: &str = "the platform's disk failed; its log says how, so ask a platform admin";

@@ -145,7 +145,7 @@ fn end_by_itself(key: &JobKey, ended: Result<Ended, RunError>, host: &TenantHost
 fn kept_reason(error: &KeepError) -> String {
     match error {
         KeepError::State(_) => "the platform's disk failed".to_owned(),
-        KeepError::Checkpoint { .. } => error.to_string(),
+        KeepError::Fenced(_) | KeepError::Failed { .. } => error.to_string(),
     }
 }
 
