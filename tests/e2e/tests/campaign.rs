@@ -179,11 +179,11 @@ fn any_number_of_tasks_gives_the_same_output() {
 }
 
 #[test]
-fn the_file_is_accepted_with_a_warning_that_nothing_is_kept() {
+fn the_file_is_accepted_with_what_it_should_know() {
     let folder = prepared(&Ads::generate(SEED, 100));
     let done = run(&folder, "pipeline.yaml", &[]);
     let warnings: Vec<&str> = done.stderr.lines().filter(|line| line.starts_with("warning: ")).collect();
-    assert!(warnings.iter().any(|line| line.contains("checkpoint (line 27): ")), "{warnings:?}");
+    assert!(warnings.iter().any(|line| line.contains("checkpoint.unaligned_after (line 27): ")), "{warnings:?}");
     assert!(warnings.iter().any(|line| line.contains("dedup.horizon (line 21): ")), "{warnings:?}");
     assert_eq!(done.stderr.lines().count(), warnings.len() + 1, "warnings, then the summary: {}", done.stderr);
 }
