@@ -22,6 +22,11 @@ const FULL: i64 = 13;
 const CANNOT_OPEN: i64 = 14;
 const NOT_A_DATABASE: i64 = 26;
 
+/// Whether somebody else holds the file's lock.
+pub(crate) fn is_busy(error: &Error) -> bool {
+    matches!(code(error), Some(BUSY | LOCKED))
+}
+
 /// What failed and what mends it.
 pub(crate) fn reason(error: &Error) -> String {
     let mend = match code(error) {

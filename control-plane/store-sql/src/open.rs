@@ -14,6 +14,9 @@ use crate::schema::{SchemaError, examine, migrate};
 
 /// How long a statement waits for the lock that another connection or process holds.
 const BUSY: Duration = Duration::from_secs(10);
+/// How often the file is tried again that another program is making, and how long after the last time.
+const TURNS: u32 = 100;
+const TURN: Duration = Duration::from_millis(50);
 /// How long a caller waits for one of the store's connections.
 const ACQUIRE: Duration = Duration::from_secs(30);
 /// Connections that read at once. Writers stand in one queue anyway.
@@ -77,7 +80,7 @@ pub(crate) async fn open(path: &Path, max_pages: Option<u32>) -> Result<Pools, O
     look(path).await.map_err(|error| refused(path, error))?;
     own(path).map_err(io)?;
     let options = options(path, max_pages);
-    prepare(&options).await.map_err(|error| refused(path, error))?;
+    prepare_in_turn(&options).await.map_err(|error| refused(path, error))?;
     let writer = pool(1).before_acquire(|connection, _| Box::pin(is_idle(connection)));
     Ok(Pools { writer: writer.connect_lazy_with(options.clone()), readers: pool(READERS).connect_lazy_with(options) })
 }
@@ -132,6 +135,18 @@ fn options(path: &Path, max_pages: Option<u32>) -> SqliteConnectOptions {
         Some(pages) => options.pragma("max_page_count", pages.to_string()),
         None => options,
     }
+}
+
+/// A change of the journal mode does not wait for the lock as statements do: several programs that make the file at once are
+/// waited for here.
+async fn prepare_in_turn(options: &SqliteConnectOptions) -> Result<(), SchemaError> {
+    for _ in 0..TURNS {
+        match prepare(options).await {
+            Err(SchemaError::Sql(error)) if fault::is_busy(&error) => tokio::time::sleep(TURN).await,
+            done => return done,
+        }
+    }
+    prepare(options).await
 }
 
 async fn prepare(options: &SqliteConnectOptions) -> Result<(), SchemaError> {
