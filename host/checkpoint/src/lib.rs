@@ -31,7 +31,7 @@ mod store;
 mod upload;
 
 pub use error::{CheckpointError, Skipped};
-pub use local::snapshot_folder;
+pub use local::{checkpoint_folder, snapshot_folder};
 pub use manifest::{Manifest, SinkPart, StoredFile, StoredPart};
 pub use place::{JobPlace, ManifestId};
 pub use pointer::{Pointer, Pointers};

@@ -13,7 +13,13 @@ use crate::place::encoded;
 /// [`CheckpointStore::fetch`]: crate::CheckpointStore::fetch
 #[must_use]
 pub fn snapshot_folder(folder: &Path, checkpoint: u64, operator: &str, subtask: u32) -> PathBuf {
-    folder.join(format!("chk-{checkpoint}")).join(format!("{}-{subtask}", encoded(operator)))
+    checkpoint_folder(folder, checkpoint).join(format!("{}-{subtask}", encoded(operator)))
+}
+
+/// The folder of all of a checkpoint's snapshots below a job's local folder.
+#[must_use]
+pub fn checkpoint_folder(folder: &Path, checkpoint: u64) -> PathBuf {
+    folder.join(format!("chk-{checkpoint}"))
 }
 
 /// A file under whatever name: hard links of a file that nobody writes to have the same.

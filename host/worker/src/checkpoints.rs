@@ -307,8 +307,8 @@ impl Taker {
     }
 }
 
-/// Removes a folder that nobody needs any more, if it is there.
-fn remove(folder: &Path) {
+/// Removes a folder that nobody needs any more, if it is there. One that stays is only said.
+pub fn remove_folder(folder: &Path) {
     if let Err(error) = std::fs::remove_dir_all(folder)
         && error.kind() != std::io::ErrorKind::NotFound
     {

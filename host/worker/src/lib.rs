@@ -16,7 +16,7 @@ mod state;
 
 pub use checkpoints::{
     CheckpointBoard, CheckpointSettings, CheckpointStatus, Checkpointing, Completed, Failure, KEPT_CHECKPOINTS,
-    KeepError, Places, RestoreError, RestorePhases, Restored, RestoredFrom, restore,
+    KeepError, Places, RestoreError, RestorePhases, Restored, RestoredFrom, remove_folder, restore,
 };
 pub use lanes::Lanes;
 pub use pieces::{PiecesError, PiecesRun, run_in_pieces};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tidegate_checkpoint::{CheckpointError, CheckpointStore, Manifest, snapshot_folder};
+use tidegate_checkpoint::{CheckpointError, CheckpointStore, Manifest, checkpoint_folder};
 use tidegate_connectors::SourcePosition;
 use tidegate_dataflow::{Account, Job, SubtaskState};
 use tidegate_state::{StateBackend, StateBackends, StateError};
@@ -13,7 +13,7 @@ use tidegate_types::stored::{Malformed, Stored};
 use tidegate_types::{Clock, EventTime};
 
 use super::board::{CheckpointBoard, RestorePhases, RestoredFrom};
-use super::remove;
+use super::remove_folder;
 
 /// What a run begins with.
 pub struct Restored {
@@ -159,7 +159,7 @@ fn open(
 ) -> Result<Box<dyn StateBackend>, RestoreError> {
     let into = places.folder.join(format!("{}.fetched", live(state)));
     let groups = state.groups.clone();
-    remove(&into);
+    remove_folder(&into);
     let fetch = || store.fetch(manifest, &state.operator, groups.clone(), &into, Some(places.folder));
     let parts = timer.of(|phases| &mut phases.download_ms, fetch)?;
     tidegate_faults::reach("restore.open.before");
@@ -167,7 +167,7 @@ fn open(
     let backend =
         timer.of(|phases| &mut phases.open_ms, || places.backends.restore(&folder, &parts, groups.clone()))?;
     tidegate_faults::reach("restore.open.after");
-    remove(&into);
+    remove_folder(&into);
     Ok(backend)
 }
 
@@ -220,13 +220,12 @@ fn warm(job: &mut Job, state: &SubtaskState, backend: &dyn StateBackend) -> Resu
 
 /// Removes the snapshots of all checkpoints but this one from this machine.
 fn forget_others(folder: &Path, checkpoint: Option<u64>) {
-    let kept = checkpoint.map(|checkpoint| snapshot_folder(folder, checkpoint, "any", 0));
-    let kept = kept.as_deref().and_then(Path::parent);
+    let kept = checkpoint.map(|checkpoint| checkpoint_folder(folder, checkpoint));
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let is_snapshot = entry.file_name().to_str().is_some_and(|name| name.starts_with("chk-"));
-        if is_snapshot && Some(entry.path().as_path()) != kept {
-            remove(&entry.path());
+        if is_snapshot && Some(entry.path()) != kept {
+            remove_folder(&entry.path());
         }
     }
 }

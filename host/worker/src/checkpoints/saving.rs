@@ -3,7 +3,9 @@
 //! Invariant: tasks hear that a checkpoint is complete only after it is saved for good; what is kept of the input is let go of
 //! only once no kept checkpoint begins before.
 
-use tidegate_checkpoint::{CheckpointError, Kept, NewCheckpoint, OperatorPart, SinkPart, snapshot_folder};
+use tidegate_checkpoint::{
+    CheckpointError, Kept, NewCheckpoint, OperatorPart, SinkPart, checkpoint_folder, snapshot_folder,
+};
 use tidegate_connectors::SourcePosition;
 use tidegate_dataflow::checkpoint::SubtaskId;
 use tidegate_dataflow::position_of;
@@ -11,7 +13,7 @@ use tidegate_state::StateError;
 use tidegate_types::EventTime;
 use tidegate_types::batch::index32;
 
-use super::{Failure, KEPT_CHECKPOINTS, KeepError, LAST_AGAIN, Sinks, Taker, UnderWay, Whole, millis, remove};
+use super::{Failure, KEPT_CHECKPOINTS, KeepError, LAST_AGAIN, Sinks, Taker, UnderWay, Whole, millis, remove_folder};
 
 impl Taker {
     fn snapshot(&self, checkpoint: u64, of: SubtaskId, head: Vec<u8>) -> Result<OperatorPart, StateError> {
@@ -146,9 +148,6 @@ impl Taker {
 
     /// Removes a checkpoint's snapshots from this machine.
     pub(super) fn drop_snapshots(&self, checkpoint: u64) {
-        let of_any = snapshot_folder(&self.folder, checkpoint, "any", 0);
-        if let Some(folder) = of_any.parent() {
-            remove(folder);
-        }
+        remove_folder(&checkpoint_folder(&self.folder, checkpoint));
     }
 }

@@ -4,7 +4,7 @@
 //! and snapshots; nothing in it is needed that the object store does not have.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +18,8 @@ use tidegate_pipeline::Pipeline;
 use tidegate_state::StateBackends;
 use tidegate_types::{Clock, Millis};
 use tidegate_worker::{
-    CheckpointBoard, CheckpointSettings, Checkpointing, KEPT_CHECKPOINTS, Places, RestoreError, Restored, restore,
+    CheckpointBoard, CheckpointSettings, Checkpointing, KEPT_CHECKPOINTS, Places, RestoreError, Restored,
+    remove_folder, restore,
 };
 use tokio::runtime::Handle;
 
@@ -61,20 +62,22 @@ pub(super) struct Kept {
 impl Keeping {
     /// Takes over the checkpoints of a job, and gives a fresh job the state of the newest one.
     pub(super) fn restore(&self, start: &StartJob, job: &mut Job, clock: &dyn Clock) -> Result<Kept, StartError> {
-        let place = place(start);
+        let place = place(&start.key, start.version);
         let folder = self.folder_of(&place);
-        let options = StoreOptions { keep: KEPT_CHECKPOINTS, ..StoreOptions::default() };
-        let (store, pointers) = (Arc::clone(&self.store), Arc::clone(&self.pointers));
-        let store = CheckpointStore::open(store, pointers, self.runtime.clone(), place, start.restore_epoch, options);
-        let mut store = store.map_err(|error| not_opened(start, &error))?;
+        let mut store = self.open(place, start.restore_epoch).map_err(|error| not_opened(start, &error))?;
         let board = Arc::<CheckpointBoard>::default();
         let places = Places { backends: &*self.backends, folder: &folder, clock };
         let restored = restore(job, &mut store, &places, &board).map_err(|error| not_restored(start, &error))?;
         Ok(Kept { restored, board, store, folder, least_interval: self.least_interval })
     }
-}
 
-impl Keeping {
+    /// Takes over a job's checkpoints.
+    fn open(&self, place: JobPlace, epoch: u64) -> Result<CheckpointStore, CheckpointError> {
+        let options = StoreOptions { keep: KEPT_CHECKPOINTS, ..StoreOptions::default() };
+        let (store, pointers) = (Arc::clone(&self.store), Arc::clone(&self.pointers));
+        CheckpointStore::open(store, pointers, self.runtime.clone(), place, epoch, options)
+    }
+
     /// Lets go of what a job has left that has ended for good.
     pub(super) fn discard(&self, ended: &EndedJob, log: &dyn Log) -> Result<(), StartError> {
         let failed = |error: LogError| {
@@ -89,16 +92,12 @@ impl Keeping {
         for stream in streams_written(pipeline).into_iter().filter_map(|(_, name)| stream(&name)) {
             gone_is_fine(abort_all(log, &stream, &format!("{}/", ended.key.name))).map_err(failed)?;
         }
-        let place =
-            JobPlace { tenant: ended.key.tenant.to_string(), job: ended.key.name.to_string(), version: ended.version };
+        let place = place(&ended.key, ended.version);
         remove_folder(&self.folder_of(&place));
         if ended.keeps_checkpoints || ended.starts == 0 {
             return Ok(());
         }
-        let (store, pointers) = (Arc::clone(&self.store), Arc::clone(&self.pointers));
-        let (runtime, options) = (self.runtime.clone(), StoreOptions::default());
-        let deleted = CheckpointStore::open(store, pointers, runtime, place, ended.starts, options)
-            .and_then(|mut store| store.delete_all());
+        let deleted = self.open(place, ended.starts).and_then(|mut store| store.delete_all());
         deleted.map_err(|error| {
             tracing::error!(job = %ended.key, error = describe(&error), "a job's checkpoints stay");
             lost("its checkpoints cannot be deleted now")
@@ -125,14 +124,6 @@ fn gone_is_fine(done: Result<(), LogError>) -> Result<(), LogError> {
     match done {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         done => done,
-    }
-}
-
-fn remove_folder(folder: &Path) {
-    if let Err(error) = std::fs::remove_dir_all(folder)
-        && error.kind() != std::io::ErrorKind::NotFound
-    {
-        tracing::warn!(folder = %folder.display(), %error, "what nobody needs any more cannot be removed");
     }
 }
 
@@ -192,9 +183,8 @@ fn hold(log: &dyn Log, holder: &str, position: &SourcePosition) {
     }
 }
 
-fn place(start: &StartJob) -> JobPlace {
-    let (tenant, job) = (start.key.tenant.to_string(), start.key.name.to_string());
-    JobPlace { tenant, job, version: start.version }
+fn place(job: &JobKey, version: u64) -> JobPlace {
+    JobPlace { tenant: job.tenant.to_string(), job: job.name.to_string(), version }
 }
 
 fn duration(millis: Millis) -> Duration {
